@@ -30,10 +30,10 @@ from shoal.models.hf import HFModel
 from shoal.models.loaded import shared_tokens
 from shoal.training.batch import Tokens
 from shoal.training.environments import Environment, Labelled
+from shoal.training.from_scratch import make_tokenizer
 from shoal.training.loaders import EveryItem
 from shoal.training.loop import TrainConfig, train
 from shoal.training.methods import make_method
-from shoal.training.tiny import Recipe, make_tokenizer
 
 LABELS = ("negative", "positive")
 HOW = TrainConfig(learning_rate=5e-4, batch=16, epochs=1, group_by_length=True)
@@ -55,8 +55,7 @@ def sentences(data: Path, count: int) -> list[Row]:
 
 def save_encoder(folder: Path, rows: list[Row]) -> Path:
     """A BERT with fresh weights, as wide as BERT-tiny and with as many words as BERT."""
-    recipe = Recipe(rows=0, epochs=0, vocabulary=30_000, length=128)
-    tokenizer = make_tokenizer([text for text, _ in rows], recipe)
+    tokenizer = make_tokenizer([text for text, _ in rows], 30_000, 128)
     tokenizer.save_pretrained(folder)
     sizes: dict[str, Any] = {
         "hidden_size": 128,

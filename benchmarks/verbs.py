@@ -218,6 +218,7 @@ def trained(cases: Sequence[Case], row: tuple[str, str], seed: int, hits: Bools)
 
 def _of_learning() -> Iterator[World]:
     iid = {"functionality": IID, "capability": IID, "test type": "MFT"}
+    methods: Any
     methods, told, between = (
         ("vanilla", "l2", "irm"),
         "helps or hurts, equal recipes",

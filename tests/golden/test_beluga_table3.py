@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import Case, Measure, Measures, Outcome, Result
-from shoal.protocols.learning.averages import means_over_methods
-from shoal.protocols.learning.comparison import compare_trainings
+from shoal.protocols.learning.comparison import compare_trainings, means_over_methods
 from shoal.protocols.learning.settings import Settings, Train
 from shoal.protocols.learning.table3 import (
     TableRow,

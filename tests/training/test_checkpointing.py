@@ -76,7 +76,7 @@ def equal(first: dict[str, Any], second: dict[str, Any]) -> bool:
         ("lp", {"frozen_dropout": True}),
     ],
 )
-def test_every_method_ends_with_the_same_weights_losses_and_notes(
+def test_every_method_ends_with_the_same_weights_and_losses(
     method, options, toy, fresh, weights_of, tmp_path
 ):
     how = replace(HOW, epochs=2) if METHODS[method].by_environment else HOW
@@ -91,7 +91,7 @@ def test_every_method_ends_with_the_same_weights_losses_and_notes(
     path = tmp_path / "checkpointing.safetensors"
     others, other = gone_on(path, again, 1, 2 * log.steps // 3)
     assert equal(weights, others)
-    assert log == other  # losses and notes
+    assert log == other
 
 
 def test_pre_training_goes_on_with_the_same_masks(tmp_path, weights_of):

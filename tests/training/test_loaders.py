@@ -95,14 +95,6 @@ def test_steps_per_epoch_are_those_of_section_1_14(method, options, steps):
     )
 
 
-def test_sizes_of_batches_are_those_of_section_1_6():
-    shapes = {
-        one.name: one.batch_size(16) for one in (labelled("MFT", 3), paired("INV", 3), several("DIR", 3))
-    }
-    assert shapes == {"MFT": 16, "INV": 8, "DIR": 5}
-    assert several("DIR", 3).batch_size(2) == 1
-
-
 sizes = st.integers(1, 40)
 SHARES = {"mft": 1, "iid": 1, "inv": 2, "dir": 2, "sev": 3}
 """Texts of an item."""
@@ -130,54 +122,6 @@ def test_an_epoch_visits_every_item_once_and_a_batch_holds_one_kind(
         assert len(steps) == feed.steps
         wanted = {case_of(item.examples[0][0]) for one in environments for item in one.items}
         assert visits == Counter(wanted)
-
-
-def test_batches_by_length_are_alike_in_length_and_come_in_no_order():
-    environment = [
-        Environment("a", "iid", [Labelled((f"{at}" + "y" * (at % 50),), (1.0, 0.0)) for at in range(400)])
-    ]
-
-    def spread(feed):
-        lengths = [[len(text) for text in batch.inputs] for (batch,) in feed.epoch()]
-        return np.mean([max(row) - min(row) for row in lengths]), [max(row) for row in lengths]
-
-    alike, order = spread(every_item(environment, 8))
-    mixed, _ = spread(every_item(environment, 8, by_length=False))
-    assert alike < 3 < 25 < mixed
-    assert order != sorted(order, reverse=True)
-
-
-def test_each_variant_is_drawn_about_as_often():
-    environment = Environment("a", "INV", [Invariant(("o",), (("v1",), ("v2",), ("v3",)))])
-    feed = every_item([environment], 2)
-    drawn = Counter(batch.inputs[1] for _ in range(900) for (batch,) in feed.epoch())
-    assert min(drawn.values()) > 250 and len(drawn) == 3
-
-
-def test_of_several_the_first_is_kept_where_it_must_be():
-    texts = tuple((f"t{at}",) for at in range(5))
-    targets = tuple((float(at), 1.0 - at) for at in range(5))
-    for keep_first in (True, False):
-        feed = every_item([Environment("a", "DIR", [Several(texts, targets, keep_first)])], 3)
-        shown = [batch.inputs for _ in range(60) for (batch,) in feed.epoch()]
-        assert all(len(set(row)) == 3 for row in shown)
-        assert all(row[0] == "t0" for row in shown) == keep_first
-        assert {text for row in shown for text in row} == {"t0", "t1", "t2", "t3", "t4"}
-
-
-def test_labels_stay_with_their_examples():
-    targets = {("a",): (1.0, 0.0), ("b",): (0.0, 1.0), ("c",): (0.5, 0.5)}
-    environment = Environment("a", "DIR", [Several(tuple(targets), tuple(targets.values()))])
-    feed = every_item([environment], 3)
-    for _ in range(20):
-        for (batch,) in feed.epoch():
-            logits = torch.tensor([[3.0, 0.0], [0.0, 1.0], [0.5, 0.0]])[
-                ["abc".index(t) for t in batch.inputs]
-            ]
-            wanted = torch.tensor([targets[(text,)] for text in batch.inputs])
-            assert batch.loss(logits).item() == pytest.approx(
-                -(wanted * logits.log_softmax(-1)).sum(-1).mean().item()
-            )
 
 
 @settings(deadline=None, max_examples=40)
@@ -219,7 +163,3 @@ def test_what_cannot_be_an_environment_is_refused():
         Environment("a", "DIR", [*paired("x", 1).items, *several("y", 1).items])
     with pytest.raises(DataError, match=r"direction 'not_less_1'[\s\S]*try: \"not_less_"):
         Environment("a", "DIR", [Directed(("x",), (("y",),), "not_less_1")])
-    with pytest.raises(DataError, match="without variants"):
-        Environment("a", "INV", [Invariant(("x",), ())])
-    with pytest.raises(DataError, match="2 examples, 1 labels"):
-        Environment("a", "DIR", [Several((("x",), ("y",)), ((1.0, 0.0),))])

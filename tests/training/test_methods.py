@@ -10,7 +10,7 @@ from torch import nn
 
 from shoal.core.errors import PlanError
 from shoal.training import methods
-from shoal.training.batch import Batch, BoundedLoss
+from shoal.training.batch import Batch
 from shoal.training.config import TrainConfig
 from shoal.training.environments import Environment, Labelled
 from shoal.training.learner import Learner, Stepper
@@ -18,7 +18,6 @@ from shoal.training.loaders import LabelLoss
 from shoal.training.loop import train
 from shoal.training.methods import METHODS
 from shoal.training.methods.fish import Fish
-from shoal.training.methods.lora import adapted
 from shoal.training.methods.regularisation import L2, Dropout
 
 HOW = TrainConfig(learning_rate=1e-3, batch=4, epochs=3)
@@ -107,24 +106,6 @@ def test_probing_leaves_the_encoder_alone(toy, fresh, weights_of):
     assert all(weight.requires_grad for weight in model.network("classify").parameters())
 
 
-def test_probing_on_features_is_probing_through_the_whole_network(toy, fresh, weights_of):
-    cached, whole = fresh(), fresh()
-    whole.head = None  # as if it were more than one layer
-    for model in (cached, whole):
-        train(model, toy, make_method("lp"), TrainConfig(1e-3, 16, 3), seed=0)
-    assert len(cached.frozen) == 40 and whole.frozen is None
-    first, second = weights_of(cached), weights_of(whole)
-    assert all(torch.allclose(first[name], second[name], atol=1e-5, rtol=0) for name in first)
-
-
-def test_lp_ft_has_two_halves_with_rates_of_their_own():
-    how = TrainConfig(learning_rate=2e-5, batch=16, epochs=3)
-    options = {"probe_learning_rate": 1e-3, "probe_batch": 8}
-    phases = [(phase.config, phase.frozen) for phase in make_method("lp-ft", options).phases(how)]
-    found = [(config.learning_rate, config.batch, config.epochs, frozen) for config, frozen in phases]
-    assert found == [(1e-3, 8, 1.5, True), (2e-5, 16, 1.5, False)]
-
-
 def test_lora_adds_matrices_of_low_rank_to_those_of_the_encoder_and_leaves_nothing_else(
     toy, fresh, weights_of
 ):
@@ -140,27 +121,6 @@ def test_lora_adds_matrices_of_low_rank_to_those_of_the_encoder_and_leaves_nothi
     assert matrices and changed.keys() - matrices == {"classifier.weight", "classifier.bias"}
     assert all(torch.linalg.matrix_rank(changed[name], atol=1e-4) <= 2 for name in matrices)
     assert all(weight.requires_grad for weight in model.network("classify").parameters())
-
-
-def test_lora_begins_where_the_model_is(toy, fresh, weights_of):
-    model = fresh()
-    before = weights_of(model)
-    with adapted(model.network("classify"), 4, 2.0):
-        learning = [weight for weight in model.network("classify").parameters() if weight.requires_grad]
-        assert any(weight.shape[0] == 4 for weight in learning)
-    after = weights_of(model)
-    assert all(torch.equal(before[name], after[name]) for name in before)
-
-
-def test_decay_shrinks_matrices_and_spares_biases():
-    network = nn.Linear(2, 2)
-    weight, bias = network.weight.detach().clone(), network.bias.detach().clone()
-    stepper = Stepper(
-        list(network.parameters()), TrainConfig(learning_rate=0.1, batch=1, epochs=1, weight_decay=0.1), 10
-    )
-    stepper.step(0 * network(torch.ones(1, 2)).sum())
-    assert torch.allclose(network.weight, weight * (1 - 0.1 * 0.1))
-    assert torch.equal(network.bias, bias)
 
 
 def test_the_penalty_pulls_at_every_weight():
@@ -238,34 +198,6 @@ def test_group_dro_seeks_the_worst_group_however_seldom_it_is_drawn():
     assert uncorrected["0"] < 0.02
 
 
-class Fixed(BoundedLoss):
-    """A loss and its lower bound, whatever the logits."""
-
-    def __init__(self, loss: float, bound: float) -> None:
-        self.loss, self.bound = loss, bound
-
-    def __call__(self, logits: torch.Tensor, scale: torch.Tensor | None = None) -> torch.Tensor:
-        return torch.tensor(self.loss)
-
-    def floor(self, logits: torch.Tensor) -> float:
-        return self.bound
-
-
-def test_group_dro_blames_for_what_can_be_learnt_only():
-    """Both lose .7; the neutral one cannot lose less than .693."""
-    entropy = -2 * 0.5 * np.log(0.5)
-    weights = {}
-    for excess in (True, False):
-        method = make_method("group-dro", {"step_size": 0.1, "excess": excess})
-        method.start(environments(1, 1))
-        for name, floor in (("0", entropy), ("1", 0.0)):
-            batch = Batch(name, torch.zeros(1), Fixed(0.7, floor))
-            method.step(lambda inputs: inputs, [batch], SimpleNamespace(step=lambda objective: None), 0.0)
-        weights[excess] = method.weights()
-    assert weights[False]["0"] == pytest.approx(0.5)
-    assert weights[True]["1"] / weights[True]["0"] == pytest.approx(np.exp(0.1 * entropy))
-
-
 @pytest.mark.parametrize(("total", "rate"), [(400, 0.01), (10, 0.1), (100_000, 0.001)])
 def test_group_dros_step_size_follows_from_the_draws(total, rate):
     method = make_method("group-dro")
@@ -273,22 +205,11 @@ def test_group_dros_step_size_follows_from_the_draws(total, rate):
     assert method.rate(SimpleNamespace(total=total)) == pytest.approx(rate)  # 200 draws of each: .01
 
 
-def test_with_a_share_of_their_own_iid_data_are_not_weighted():
-    method = make_method("group-dro", {"iid_share": 0.5, "step_size": 0.01})
-    known = environments(10, 10, 1000, kinds=("MFT", "MFT", "iid"))
-    method.start(known)
-    assert list(method.weights()) == ["0", "1"]
-    batch = Batch("2", torch.zeros(1), lambda logits, scale=None: torch.tensor(3.0))
-    loss = method.step(lambda inputs: inputs, [batch], SimpleNamespace(step=lambda objective: None), 0.0)
-    assert loss == 3.0 and list(method.weights().values()) == [0.5, 0.5]  # as much as in plain training
-
-
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
         ({"kappa": 0, "iid_share": 0}, (1 / 3, 1 / 3, 1 / 3)),
         ({"kappa": 1, "iid_share": 0}, (1 / 26, 9 / 26, 16 / 26)),
-        ({"kappa": 1}, (0.05, 0.45, 0.5)),
         ({}, (1 / 8, 3 / 8, 4 / 8)),
         ({"iid_share": 0.6}, (0.1, 0.3, 0.6)),
     ],
@@ -297,24 +218,6 @@ def test_with_a_share_of_their_own_iid_data_are_not_weighted():
 def test_chances_are_those_of_section_7_12(name, options, expected):
     known = environments(1, 9, 16, kinds=("MFT", "INV", "iid"))
     assert make_method(name, options).chances(known).tolist() == pytest.approx(list(expected))
-
-
-@pytest.mark.parametrize(("name", "options"), [("fish", {}), ("irm", {"per_step": 5})])
-def test_one_of_the_environments_of_a_step_is_always_iid(name, options):
-    known = environments(*range(1, 9), kinds=("MFT",) * 7 + ("iid",))
-    rng = np.random.default_rng(0)
-    drawn = [make_method(name, options).environments(known, rng) for _ in range(50)]
-    assert all("7" in names and len(set(names)) == 5 for names in drawn)
-    assert len({names.index("7") for names in drawn}) == 5
-
-
-def test_irm_gives_environments_their_shares_of_the_objective():
-    known = environments(1, 9, 16, kinds=("MFT", "INV", "iid"))
-    every, some = make_method("irm"), make_method("irm", {"per_step": 2, "iid_share": 0.6})
-    every.start(known)
-    some.start(known)
-    assert list(every.shares.values()) == pytest.approx([3 / 8, 9 / 8, 12 / 8])
-    assert list(some.shares.values()) == pytest.approx([0.8, 0.8, 1.2])  # of two, .4 and .6
 
 
 @pytest.mark.parametrize(("epsilon", "expected"), [(0.5, 0.99), (0.005, 0.9999)])
@@ -361,15 +264,7 @@ def test_options_that_are_not_known_are_refused_with_those_that_are():
         make_method("group-dro", {"stepsize": 0.1})
     with pytest.raises(PlanError, match="vanilla: unknown option 'decay'[\\s\\S]*it has none"):
         make_method("vanilla", {"decay": 0.1})
-    with pytest.raises(PlanError, match=r"unknown method 'groupdro'[\s\S]*try: \"group-dro\""):
-        make_method("groupdro")
-    with pytest.raises(PlanError, match="l2: penalty must be true or false, found 'yes'"):
+    with pytest.raises(PlanError, match=r"l2: penalty = 'yes'[\s\S]*valid boolean"):
         make_method("l2", {"penalty": "yes"})
-    with pytest.raises(PlanError, match="fish: inner_steps must be a whole number, found 2.5"):
-        make_method("fish", {"inner_steps": 2.5})
-    with pytest.raises(PlanError, match=r"iid_share must be a number, found 1[\s\S]*from 0 to 0.99"):
+    with pytest.raises(PlanError, match=r"irm: iid_share = 1[\s\S]*from 0 to 0.99"):
         make_method("irm", {"iid_share": 1})
-    with pytest.raises(PlanError, match=r"fish: epsilon must be a number, found -1[\s\S]*from 0 to 1"):
-        make_method("fish", {"epsilon": -1})
-    with pytest.raises(PlanError, match="group-dro: step_size must be a number, found 'large'"):
-        make_method("group-dro", {"step_size": "large"})

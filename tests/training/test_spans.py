@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from shoal import load_model
-from shoal.core.errors import DataError, ModelError
 from shoal.data.grammar import make_rows
 from shoal.training import losses
 from shoal.training.config import TrainConfig
@@ -52,20 +51,6 @@ def test_two_texts_are_aligned_by_the_words_they_share():
     assert theirs.tolist() == [0, 1, 2, 5, 6, 7]
 
 
-def test_in_200_tokens_and_more_a_frequent_one_is_aligned_only_beside_another():
-    """The heuristic is on (`docs/method/beluga.md` 1.4): what stands in more than 1 % + 1 of them anchors no match.
-
-    Every fourth token is the same, the others stand once. Where both neighbours of a frequent one were substituted it
-    has nothing to stand beside; a token fewer, and it is aligned by itself.
-    """
-    frequent, substituted = 0, (99, 101)
-    for length, alone in ((200, []), (199, [100])):
-        original = [frequent if at % 4 == 0 else at for at in range(length)]
-        variant = [1000 if at in substituted else token for at, token in enumerate(original)]
-        expected = [*range(99), *alone, *range(102, length)]
-        assert [places.tolist() for places in align(original, variant)] == [expected, expected]
-
-
 def test_the_alignment_loss_of_the_worked_example():
     assert aligned_loss(BEFORE, AFTER) == pytest.approx(
         0.939070, abs=1e-6
@@ -96,25 +81,6 @@ def test_a_pair_whose_answer_was_substituted_teaches_nothing():
     assert loss(here).item() > 0
     assert fixed(([0, 1], [0, 1]), 3, reference=True)(logits).item() > 0
     assert fixed(([], []), 3)(here).item() == 0.0  # nothing in common
-
-
-def test_irm_scales_the_shared_tokens_of_the_variant_alone():
-    loss = fixed(([0, 1, 2], [0, 2, 1]), 3)
-    torch.manual_seed(0)
-    logits = torch.randn(2, 3, 2)
-    ones = torch.ones(1, 3)
-    assert loss.multipliers == 3 and loss(logits, ones).item() == pytest.approx(loss(logits).item())
-    twice = logits.clone()
-    twice[1] *= 2
-    assert loss(logits, 2 * ones).item() == pytest.approx(loss(twice).item())
-
-
-def test_the_floor_of_a_pair_is_the_entropy_of_the_original():
-    loss = fixed(([0, 1, 2, 4, 5, 6], [0, 1, 2, 5, 6, 7]), 8)
-    padded = torch.cat([BEFORE, torch.tensor([-50.0])])
-    logits = torch.cat([both_ends(padded), both_ends(AFTER)])
-    assert loss.floor(logits) == pytest.approx(0.939070, abs=1e-5)
-    assert loss(logits).item() == pytest.approx(loss.floor(logits), abs=1e-6)
 
 
 def test_every_occurrence_of_an_answer_is_right():
@@ -163,16 +129,6 @@ def test_each_window_of_a_long_context_is_an_item(model):
     assert LONG[row[3][first][0] : row[3][last][1]] == "Felix"
 
 
-def test_a_question_that_fills_the_window_is_refused(model):
-    with pytest.raises(ModelError, match=r"leaves no room for the context[\s\S]*try: shorter"):
-        Windows(model, [("Marta met Omar.", "why " * 500)])
-
-
-def test_an_answer_that_stands_nowhere_is_refused():
-    with pytest.raises(DataError, match="does not occur"):
-        Environment("names", "MFT", [Answered(("Marta met Omar.", "Who?"), ())])
-
-
 def lessons(n: int) -> list[Environment]:
     rows = make_rows("reading", "train", n)
     answered = [Answered(row.texts, ((row.start or 0, (row.start or 0) + len(row.label)),)) for row in rows]
@@ -203,17 +159,3 @@ def test_every_method_trains_on_questions(name, weights_of):
     assert any(not torch.equal(weights[part], after[part]) for part in weights)
     if name == "vanilla":
         assert before < 0.1 and exact(model) > 0.5
-
-
-@pytest.mark.parametrize("name", ["vanilla", "l2", "irm", "group-dro", "fish"])
-def test_pairs_that_teach_nothing_stop_no_method(name, weights_of):
-    """Batches in which no pair shares anything."""
-    original, variant = ("Marta met Omar", "Who met Omar?"), ("Felix flew home", "Who flew home?")
-    model = load_model("tiny:reading").with_fresh_span_head(0)
-    weights = weights_of(model)
-    idle = Environment("names", "INV", [Alike(original, (variant,))] * 16)
-    log = train(model, [idle], make_method(name), TrainConfig(1e-3, 8, 1), 0)
-    assert log.steps > 0 and set(log.losses) == {0.0}
-    after = weights_of(model)
-    still = all(torch.equal(weights[part], after[part]) for part in weights)
-    assert still == (name != "l2")  # whose weights shrink whatever they are shown

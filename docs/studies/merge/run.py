@@ -13,11 +13,8 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from shoal import audit
 from shoal.core.records import as_json
@@ -27,8 +24,7 @@ from shoal.runs.results import export
 from shoal.runs.store import RunStore
 from shoal.training.config import TrainConfig
 from shoal.training.from_scratch import Shape, fresh_masked_model, pretrain
-from shoal.training.loop import Learner, train_network
-from shoal.training.tiny import Recipe, Rows, logits_of, make_model, make_tokenizer
+from shoal.training.tiny import Recipe, build
 
 LABELS = ("entailment", "neutral", "contradiction")
 TRAINING_CODES = {"1": "neutral", "2": "contradiction", "3": "entailment"}
@@ -58,13 +54,9 @@ def classifier(rows: Sequence[Row], folder: Path, seed: int, layers: int, epochs
     """Train a small classifier on the pairs."""
     if folder.exists():
         return
-    recipe = Recipe(rows=len(rows), epochs=1, labels=LABELS, vocabulary=8000, layers=layers)
-    tokenizer = make_tokenizer([text for row in rows for text in row.texts], recipe)
-    model = make_model(recipe, tokenizer, seed)
-    feed = Rows(rows, tokenizer, recipe, np.random.default_rng(seed))
-    how = TrainConfig(recipe.learning_rate, recipe.batch, epochs, warm_up=0.1)
-    train_network(Learner(model, partial(logits_of, model)), feed, how, seed, say)
-    save(model, tokenizer, folder)
+    recipe = Recipe(rows=len(rows), epochs=epochs, labels=LABELS, vocabulary=8000, layers=layers)
+    model = build(recipe, rows, seed, say)
+    save(model.network("classify"), model.tokenizer, folder)
 
 
 def save(network: Any, tokenizer: Any, folder: Path) -> None:

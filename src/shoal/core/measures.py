@@ -54,7 +54,6 @@ MEASURES: dict[str, Quantity] = {
     "changed answers": SPREAD,
     "sd over runs": SPREAD,
     "iid score": RATE,
-    "ood score": RATE,
     "G": RATE,
     "functionalities compared": COUNT,
     "shared texts": SHARE,

@@ -183,8 +183,6 @@ def _read(path: Path) -> Moment | None:
         return None
     if any(about.pop(name, None) != version for name, version in VERSIONS.items()):
         return None
-    if about.keys() != set(ABOUT):
-        return None
     parts: dict[str, dict[str, Tensor]] = {"network": {}, "optimiser": {}, "generator": {}}
     for key, value in tensors.items():
         part, _, name = key.partition("/")

@@ -8,6 +8,17 @@ from ..core.errors import PlanError
 from ..core.ranges import BatchSize, Epochs, Rate, Threads, WarmUp, Within
 
 
+def checked(what: str, value: Any, kind: Any) -> Any:
+    """Return an option of this type and range."""
+    from pydantic import TypeAdapter, ValidationError  # slow to import
+
+    try:
+        return TypeAdapter(kind).validate_python(value, strict=True)
+    except ValidationError as problem:
+        why = problem.errors()[0]["msg"]
+        raise PlanError(f"{what} = {value!r}", why=why, fix="leave it out for the usual value") from None
+
+
 @dataclass(frozen=True, slots=True)
 class TrainNumbers:
     """The numbers of a training that a plan may leave to its protocol."""

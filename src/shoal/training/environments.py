@@ -108,12 +108,13 @@ class Environment:
         if not self.items:
             raise DataError(f"{self.name}: nothing to train on", fix="add items, or leave it out")
         if len({type(item) for item in self.items}) > 1:
+            raise DataError(f"{self.name}: an environment cannot mix kinds of items", fix="one for each kind")
+        unknown = {item.direction for item in self.items if isinstance(item, Directed)} - {*DIRECTIONS}
+        if unknown:  # the loss would read it as another
             raise DataError(
-                f"{self.name}: an environment cannot mix kinds of items",
-                fix="use an environment for each kind",
+                f"{self.name}: unknown direction {min(unknown)!r}",
+                fix=nearest(min(unknown), DIRECTIONS) or f"one of {', '.join(DIRECTIONS)}",
             )
-        for item in self.items:
-            _check(item, self.name)
 
     def __len__(self) -> int:
         return len(self.items)
@@ -138,19 +139,3 @@ def pools(environments: Iterable[Environment]) -> list[Environment]:
     for environment in environments:
         by_kind.setdefault((environment.kind, type(environment.items[0])), []).extend(environment.items)
     return [Environment(kind, kind, items) for (kind, _), items in by_kind.items()]
-
-
-def _check(item: Item, where: str) -> None:
-    match item:
-        case _Pairs(variants=()) | Several(examples=()):
-            problem, fix = "an item without variants", "add variants, or leave it out"
-        case Answered(places=()):
-            problem, fix = "an answer that does not occur in its context", "an answer from the context"
-        case Several(examples=examples, targets=targets) if len(examples) != len(targets):
-            problem, fix = f"{len(examples)} examples, {len(targets)} labels", "give each example a label"
-        case Directed(direction=direction) if direction not in DIRECTIONS:
-            problem = f"unknown direction {direction!r}"
-            fix = nearest(direction, DIRECTIONS) or f"one of {', '.join(DIRECTIONS)}"
-        case _:
-            return
-    raise DataError(f"{where}: {problem}", why=repr(item)[:300], fix=fix)

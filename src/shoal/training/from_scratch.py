@@ -33,7 +33,7 @@ from ..models.hf import HFModel
 from .batch import Batch, Rows, padded
 from .config import TrainConfig
 from .learner import Learner
-from .loaders import by_length
+from .loaders import shuffled_batches
 from .loop import Log, train_network
 from .stage import Mark, Progress
 from .text import read_text
@@ -62,11 +62,7 @@ def make_tokenizer(texts: Iterable[str], size: int, length: int) -> PreTrainedTo
     """Return a lower-case word-piece tokenizer for these texts."""
     pieces = [*SPECIALS, *make_pieces(texts, size - len(SPECIALS))]
     model = models.WordPiece({piece: code for code, piece in enumerate(pieces)}, unk_token="[UNK]")
-    return for_transformers(bare_tokenizer(model), length)
-
-
-def for_transformers(tokenizer: Tokenizer, length: int) -> PreTrainedTokenizerFast:
-    """Return a tokenizer for Transformers, which puts the special tokens around its texts."""
+    tokenizer = bare_tokenizer(model)
     tokenizer.decoder = decoders.WordPiece()
     ends = [(name, SPECIALS.index(name)) for name in ("[SEP]", "[CLS]")]  # they come first, in order
     tokenizer.post_processor = processors.BertProcessing(*ends)
@@ -202,13 +198,8 @@ class MaskedBlocks:
         return -(-len(self.blocks) // self.batch)
 
     def epoch(self) -> Iterator[Sequence[Batch]]:
-        order = self.rng.permutation(len(self.blocks))
-        if self.by_length:
-            lengths = np.array([len(block) for block in self.blocks])
-            parts = by_length(order, lengths, self.batch, self.rng)
-        else:
-            parts = np.split(order, range(self.batch, len(order), self.batch))
-        for part in parts:
+        lengths = np.array([len(block) for block in self.blocks])
+        for part in shuffled_batches(lengths, self.batch, self.rng, by_length=self.by_length):
             inputs, wanted = self.show([self.blocks[at] for at in part])
             yield (Batch("text", inputs, partial(code_loss, wanted)),)
 

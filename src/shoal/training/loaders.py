@@ -143,8 +143,8 @@ class LabelLoss(BoundedLoss):
         return losses.LABEL_LOSSES[self.kind](logits, wanted)
 
     def floor(self, logits: Tensor) -> float:
-        """Return the entropy of soft labels."""
-        return losses.LABEL_FLOORS[self.kind](self.targets).item()
+        """Return the entropy of soft labels, which is the bound of cross-entropy."""
+        return losses.entropy(self.targets).item() if self.kind == "softmax" else 0.0
 
 
 class InvarianceLoss(BoundedLoss):
@@ -214,14 +214,14 @@ class EveryItem:
 
     def _turns(self, pool: Environment, loader: Loader) -> Iterator[Rows]:
         size = pool.batch_size(self.batch)
-        order = self.rng.permutation(len(pool))
-        if not self.by_length:
-            return iter(np.split(order, range(size, len(order), size)))
-        return iter(by_length(order, loader.lengths, size, self.rng))
+        return iter(shuffled_batches(loader.lengths, size, self.rng, by_length=self.by_length))
 
 
-def by_length(order: Rows, lengths: Rows, size: int, rng: Generator) -> list[Rows]:
-    """Return batches of similar length: sorted inside chunks of a shuffled order, then shuffled as batches."""
+def shuffled_batches(lengths: Rows, size: int, rng: Generator, *, by_length: bool) -> list[Rows]:
+    """Return batches in random order; `by_length` ones are sorted inside chunks, then shuffled as batches."""
+    order = rng.permutation(len(lengths))
+    if not by_length:
+        return np.split(order, range(size, len(order), size))
     chunks = np.split(order, range(CHUNK * size, len(order), CHUNK * size))
     ordered = [chunk[np.argsort(-lengths[chunk], kind="stable")] for chunk in chunks]
     cut = [batch for chunk in ordered for batch in np.split(chunk, range(size, len(chunk), size))]

@@ -9,7 +9,7 @@ threads. Neither queries at marks nor checkpoints change the weights (`checkpoin
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -24,7 +24,7 @@ from . import checkpointing
 from .batch import Batch, Tokens, Vectors
 from .config import TrainConfig
 from .environments import Environment
-from .learner import Learner, Stepper, Vocabulary, is_large, vocabulary_of
+from .learner import Learner, Stepper, Vocabulary, large_table, vocabulary_of
 from .loaders import ByEnvironment, EveryItem, Feed, Losses
 from .methods import Method, Phase, Vanilla
 from .spans import Windows
@@ -39,8 +39,6 @@ class Log:
 
     losses: list[float] = field(default_factory=list)
     """The loss of every step."""
-    notes: list[str] = field(default_factory=list)
-    """Warnings: the training was not what the method is for."""
 
     @property
     def steps(self) -> int:
@@ -91,13 +89,8 @@ def train(
     legs = [leg(phase) for phase in method.phases(config)]
     words = None if windows else _vocabulary(model, examples, method, legs)
     learner = Learner(model.network(model.trained), model.forward, words)
-    if words is not None:
-        words.narrow()
-    try:
+    with words.narrowed() if words else nullcontext():
         return _Walk(learner, method, legs, seed, progress, mark, marks).go()
-    finally:
-        if words is not None:
-            words.widen()
 
 
 def _vocabulary(
@@ -108,11 +101,12 @@ def _vocabulary(
     if shrinks or not examples or all(leg.phase.frozen for leg in legs):
         return None
     network = model.network(model.trained)
-    if not is_large(network):
+    table = large_table(network)
+    if table is None:
         return None
     rows = model.tokenise(list(dict.fromkeys(examples)))["input_ids"]
     # The padding token need not occur in any text.
-    return vocabulary_of(network, [*rows, np.array([model.padding.get("input_ids", 0)])])
+    return vocabulary_of(network, table, [*rows, np.array([model.padding.get("input_ids", 0)])])
 
 
 def _feed(
@@ -203,7 +197,6 @@ class _Walk:
                     self._leg(number, leg, np.random.default_rng([self.seed, number]), kept)
                 kept = None
         network.eval()
-        self.log.notes = self.method.notes()
         return self.log
 
     def _leg(self, number: int, leg: _Leg, rng: Generator, kept: checkpointing.Moment | None) -> None:

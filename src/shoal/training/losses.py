@@ -36,11 +36,6 @@ def entropy(chances: Tensor) -> Tensor:
     return -torch.xlogy(chances, chances).sum(dim=-1).mean()
 
 
-def entropy_of_each(chances: Tensor) -> Tensor:
-    """Return the lower bound of independent sigmoids: the mean entropy of each label by itself."""
-    return -(torch.xlogy(chances, chances) + torch.xlogy(1 - chances, 1 - chances)).mean()
-
-
 # INV
 
 
@@ -108,4 +103,3 @@ LABEL_LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "softmax": cross_entropy,
     "sigmoid": independent_sigmoids,
 }
-LABEL_FLOORS: dict[str, Callable[[Tensor], Tensor]] = {"softmax": entropy, "sigmoid": entropy_of_each}

@@ -8,24 +8,23 @@ stored in half precision and used in single precision.
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.random import Generator
-from tokenizers import models, trainers
-from torch import Tensor, nn
-from transformers import BertForQuestionAnswering, BertForSequenceClassification, PreTrainedTokenizerFast
+from transformers import BertForQuestionAnswering, BertForSequenceClassification
 
 from ..data.grammar import Row, make_rows
-from .batch import Batch
+from ..models.fresh import fresh_model
+from ..models.hf import HFModel
 from .config import TrainConfig
-from .from_scratch import SPECIALS, Shape, bare_tokenizer, bert_config, code_loss, for_transformers
-from .loop import Learner, train_network
+from .environments import Answered, Environment, Labelled
+from .from_scratch import Shape, bert_config, make_tokenizer
+from .loop import train
+from .methods import Vanilla
 from .stage import Progress, silent
 
 FOLDER = Path(__file__).parents[1] / "models" / "tiny"
@@ -36,7 +35,7 @@ class Recipe(Shape):
     """Size and training of one model."""
 
     rows: int
-    epochs: int
+    epochs: float
     labels: tuple[str, ...] = ()
     """Labels of a classifier; a model without labels extracts answers."""
     vocabulary: int = 1500
@@ -53,105 +52,42 @@ RECIPES = {
 }
 
 
-def make_tokenizer(texts: Sequence[str], recipe: Recipe) -> PreTrainedTokenizerFast:
-    """Return a lower-case word-piece tokenizer trained on these texts."""
-    tokenizer = bare_tokenizer(models.WordPiece(unk_token="[UNK]"))
-    trainer = trainers.WordPieceTrainer(vocab_size=recipe.vocabulary, special_tokens=SPECIALS)
-    tokenizer.train_from_iterator(texts, trainer)
-    return for_transformers(tokenizer, recipe.length)
-
-
-def make_model(recipe: Recipe, tokenizer: PreTrainedTokenizerFast, seed: int) -> nn.Module:
-    """Return the model with fresh weights."""
+def build(recipe: Recipe, rows: Sequence[Row], seed: int = 0, progress: Progress = silent) -> HFModel:
+    """Train a model on these rows from scratch."""
+    texts = [text for row in rows for text in row.texts]
+    tokenizer = make_tokenizer(texts, recipe.vocabulary, recipe.length)
     torch.manual_seed(seed)
-    config = bert_config(tokenizer, recipe, recipe.labels)
-    return (BertForSequenceClassification if recipe.labels else BertForQuestionAnswering)(config)
-
-
-def encode(
-    rows: Sequence[Row], tokenizer: PreTrainedTokenizerFast, recipe: Recipe
-) -> tuple[dict[str, Tensor], Tensor]:
-    """Return network inputs for a batch of rows, and the targets: label codes, or first and last token."""
-    first, *second = zip(*[row.texts for row in rows], strict=True)
-    reading = not recipe.labels
-    pair = [list(first), *map(list, second)]
-    texts = pair[::-1] if reading else pair  # question first, then context
-    batch = tokenizer(
-        *texts, padding=True, truncation=True, return_tensors="pt", return_offsets_mapping=reading
-    )
-    if not reading:
-        return {**batch}, torch.tensor([recipe.labels.index(row.label) for row in rows])
-    offsets = batch.pop("offset_mapping")
-    ends = []
-    for at, row in enumerate(rows):
-        assert row.start is not None
-        inside = [
-            token
-            for token, (low, high) in enumerate(offsets[at].tolist())
-            if batch.sequence_ids(at)[token] == 1 and low < row.start + len(row.label) and high > row.start
-        ]
-        ends.append((inside[0], inside[-1]) if inside else (0, 0))
-    return {**batch}, torch.tensor(ends)
-
-
-def logits_of(network: Any, inputs: dict[str, Tensor]) -> Tensor:
-    """Return logits (rows, labels), or (rows, tokens, 2) for the start and end of an answer."""
-    output = network(**inputs)
-    logits: Tensor = (
-        output.logits if "logits" in output else torch.stack([output.start_logits, output.end_logits], dim=-1)
-    )
-    return logits
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """Batches of rows, shuffled for each epoch."""
-
-    rows: Sequence[Row]
-    tokenizer: PreTrainedTokenizerFast
-    recipe: Recipe
-    rng: Generator
-
-    @property
-    def steps(self) -> int:
-        return -(-len(self.rows) // self.recipe.batch)
-
-    def epoch(self) -> Iterator[Sequence[Batch]]:
-        order = self.rng.permutation(len(self.rows))
-        for part in np.split(order, range(self.recipe.batch, len(order), self.recipe.batch)):
-            inputs, wanted = encode([self.rows[at] for at in part], self.tokenizer, self.recipe)
-            yield (Batch("iid", inputs, partial(code_loss, wanted)),)
-
-
-def build(name: str, seed: int = 0, progress: Progress = silent) -> tuple[nn.Module, Any]:
-    """Train one of the models from scratch."""
-    recipe = RECIPES[name]
-    rows = make_rows(name, "train", recipe.rows, seed)
-    tokenizer = make_tokenizer([text for row in rows for text in row.texts], recipe)
-    model = make_model(recipe, tokenizer, seed)
-    feed = Rows(rows, tokenizer, recipe, np.random.default_rng(seed))
+    kind = BertForSequenceClassification if recipe.labels else BertForQuestionAnswering
+    network = kind(bert_config(tokenizer, recipe, recipe.labels))
+    model = fresh_model("tiny", "classify" if recipe.labels else "extract", network, tokenizer)
+    data = Environment("iid", "iid", [_item(row, recipe.labels) for row in rows])
     settings = TrainConfig(recipe.learning_rate, recipe.batch, recipe.epochs, warm_up=0.1)
-    train_network(Learner(model, partial(logits_of, model)), feed, settings, seed, progress)
-    return model, tokenizer
+    train(model, [data], Vanilla(), settings, seed, progress)
+    return model
 
 
-def accuracy(name: str, model: nn.Module, tokenizer: PreTrainedTokenizerFast, seed: int = 0) -> float:
-    """Return the accuracy on i.i.d. test rows; answers must match exactly."""
-    recipe, right = RECIPES[name], 0
-    rows = make_rows(name, "test", None, seed)
-    with torch.inference_mode():
-        for start in range(0, len(rows), 64):
-            inputs, wanted = encode(rows[start : start + 64], tokenizer, recipe)
-            same = logits_of(model, inputs).argmax(dim=1) == wanted
-            right += int(same.reshape(len(same), -1).all(dim=1).sum())
-    return right / len(rows)
+def _item(row: Row, labels: Sequence[str]) -> Answered | Labelled:
+    if labels:
+        return Labelled(row.texts, tuple(float(row.label == label) for label in labels))
+    assert row.start is not None
+    return Answered(row.texts, ((row.start, row.start + len(row.label)),))
 
 
-def save(name: str, model: Any, tokenizer: PreTrainedTokenizerFast, score: float) -> Path:
+def accuracy(model: HFModel, rows: Sequence[Row], labels: Sequence[str]) -> float:
+    """Return the share of rows that a model gets right; answers must match exactly."""
+    examples = [row.texts for row in rows]
+    if not labels:
+        given: Sequence[str] = model.extract(examples).texts
+    else:
+        answers = model.classify(examples, labels)
+        given = [answers.labels[code] for code in answers.predictions.tolist()]
+    return fmean(answer == row.label for answer, row in zip(given, rows, strict=True))
+
+
+def save(name: str, network: Any, tokenizer: Any, score: float) -> Path:
     """Write a model as a Transformers folder, in half precision."""
     folder = FOLDER / name
-    model.half().save_pretrained(folder)
-    model.float()
+    network.half().save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     (folder / "about.json").write_text(
         json.dumps({"i.i.d. accuracy": round(score, 4), "made by": "python -m shoal.training.tiny"})
@@ -162,9 +98,10 @@ def save(name: str, model: Any, tokenizer: PreTrainedTokenizerFast, score: float
 def main(names: Sequence[str]) -> None:
     """Build, measure and save."""
     for name in names or RECIPES:
-        model, tokenizer = build(name, progress=_say)
-        score = accuracy(name, model, tokenizer)
-        folder = save(name, model, tokenizer, score)
+        recipe = RECIPES[name]
+        model = build(recipe, make_rows(name, "train", recipe.rows, 0), progress=_say)
+        score = accuracy(model, make_rows(name, "test", None, 0), recipe.labels)
+        folder = save(name, model.network(model.trained), model.tokenizer, score)
         size = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
         print(f"\r{name}: i.i.d. accuracy {score:.3f}, {size:.1f} MB")
 

@@ -10,14 +10,11 @@ import torch
 from shoal import load_model
 from shoal.core.errors import PlanError
 from shoal.core.records import Measures, Result
-from shoal.protocols.behaviour.suite import DEFAULTS, Suite, case
-from shoal.protocols.behaviour.suite_files import write_suite
 from shoal.protocols.learning import Settings, parts
 from shoal.protocols.learning.iid import load_iid
 from shoal.protocols.learning.stages import make_recipe
 from shoal.protocols.learning.trainings import read_trainings
 from shoal.runs.settings import make_settings
-from shoal.training.stage import silent
 
 LABELS = ("negative", "positive")
 TEXTS = [("the film was wonderful",), ("the film was awful",), ("what a lovely meal",), ("a boring book",)]
@@ -70,79 +67,9 @@ def test_the_model_stands_where_the_iid_stage_would():
     )
 
 
-@pytest.fixture(scope="module")
-def three_labels(tmp_path_factory):
-    """A classifier that knows neutral, in an order of its own, and says one thing to everything."""
-    folder = tmp_path_factory.mktemp("three-labels")
-    model = load_model("tiny:sentiment")
-    network = model.network("classify")
-    network.classifier = torch.nn.Linear(network.classifier.in_features, 3)
-    torch.nn.init.zeros_(network.classifier.weight)
-    network.config.id2label = {0: "positive", 1: "neutral", 2: "negative"}
-    network.config.label2id = {"positive": 0, "neutral": 1, "negative": 2}
-    network.save_pretrained(folder)
-    model.tokenizer.save_pretrained(folder)
-    return f"hf:{folder}"
-
-
-@pytest.mark.parametrize("says", ["neutral", "positive"])
-def test_a_model_with_a_label_that_the_iid_data_lack_can_be_tuned(three_labels, tmp_path, says):
-    """Half of the cases are neutral, half positive; no i.i.d. row is neutral."""
-    suite = Suite("tone", ("negative", "neutral", "positive"), task="sentiment")
-    for label in ("neutral", "positive"):
-        suite.add_functionality(label, "tone", "MFT", DEFAULTS["MFT"])
-        for number in range(8):
-            suite.add_case(label, str(number), case(f"{label} film {number}", label=label))
-    write_suite(suite, tmp_path / "suite.jsonl")
-    chosen_by = np.random.default_rng(42).permutation(8)[4:]  # the half that iid_halves does not test on
-    labels = ["positive" if number in chosen_by[:2] else "negative" for number in range(8)]
-    rows = "".join(f"row {number}\t{label}\n" for number, label in enumerate(labels))
-    (tmp_path / "test.tsv").write_text(f"text\tlabel\n{rows}")
-    (part,) = parts(
-        learning(
-            suite=str(tmp_path / "suite.jsonl"),
-            iid="",
-            iid_test=str(tmp_path / "test.tsv"),
-            iid_halves=True,
-            train={
-                "on": "iid>suite", "from": "model", "tune": True,
-                "learning_rate": 1e-9, "batch": 8, "epochs": 1,
-            },
-        )
-    )  # fmt: skip
-    (search,) = make_recipe(part, three_labels).stages[-1].searches
-    model = search.base(silent)
-    with torch.no_grad():
-        bias = [5.0 if label == says else 0.0 for label in ("positive", "neutral", "negative")]
-        model.network("classify").classifier.bias.copy_(torch.tensor(bias))
-    assert search.score(model, search.tries[0], silent) == pytest.approx(1 / 2)
-
-
-def test_without_iid_data_to_train_on_a_test_file_is_enough(tmp_path):
-    (tmp_path / "test.tsv").write_text(
-        "sentence\tlabel\n" + "\n".join(f"text {n}\t{n % 2}" for n in range(40))
-    )
-    settings = learning(
-        iid="",
-        iid_test=str(tmp_path / "test.tsv"),
-        iid_labels=LABELS,
-        train={"on": ["iid", "iid>suite"], "from": "model"},
-    )
-    assert [len(make_recipe(part, "tiny:sentiment").stages) for part in parts(settings)] == [0, 1]
-    data = load_iid(settings)
-    assert (len(data.train), len(data.test), data.labels) == (0, 40, LABELS)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"train": {"on": "iid+suite", "from": "model"}}, 'train.from = "model" has no iid'),
-        ({"train": {"on": "iid>suite", "from": "model", "iid_epochs": 1}}, "train.iid_epochs has no effect"),
-    ],
-)
-def test_what_only_base_weights_have_is_refused(settings, message):
-    with pytest.raises(PlanError, match=message):
-        parts(learning(**settings))
+def test_what_only_base_weights_have_is_refused():
+    with pytest.raises(PlanError, match='train.from = "model" has no iid'):
+        parts(learning(train={"on": "iid+suite", "from": "model"}))
 
 
 def test_the_untrained_model_is_the_baseline_of_every_seed():
@@ -168,7 +95,6 @@ def test_a_public_validation_set_is_halved_as_the_paper_does(tmp_path):
         (tmp_path / name).write_text("\n".join(["sentence\tlabel", *rows]) + "\n")
     files = {"iid": str(tmp_path / "train.tsv"), "iid_test": str(tmp_path / "dev.tsv"), "iid_labels": LABELS}
     whole, halved = (load_iid(learning(**files, iid_halves=halves)) for halves in (False, True))
-    assert len(whole.test) == 11 and whole.validation == ()
+    assert len(whole.test) == 11
     order = np.random.default_rng(42).permutation(11)
     assert [row.texts[0] for row in halved.test] == [f"text {n}" for n in order[:6]]
-    assert [row.texts[0] for row in halved.validation] == [f"text {n}" for n in order[6:]]

@@ -13,11 +13,11 @@ import pytest
 from shoal import Case, Measure, Measures, Outcome, Result
 from shoal.core.errors import DataError
 from shoal.core.records import Finding
-from shoal.protocols.learning.comparison import compare_models, compare_tasks, compare_trainings
+from shoal.protocols.learning.comparison import average_measures, compare_models, compare_trainings
 from shoal.protocols.learning.findings import table_findings
 from shoal.protocols.learning.iid import IID
 from shoal.protocols.learning.settings import Settings, Train
-from shoal.protocols.learning.table3 import mean_gain, rows_of_table3
+from shoal.protocols.learning.table3 import rows_of_table3
 from shoal.stats.paired import generalization_score
 
 Hits = Sequence[int | str | None]
@@ -183,10 +183,6 @@ def test_a_half_done_scenario_says_how_far_it_is():
     assert done.where("p value", hold_out="functionality")
 
 
-def test_a_plan_without_a_finished_job_says_nothing():
-    assert compare_trainings(table(), []) == []
-
-
 def test_seeds_that_are_complete_count_before_the_others_are():
     suite, better = {name: [1, 0] for name in NAMES}, {name: [1, 1] for name in NAMES}
     results = [iid_job(suite, [1, 0], seed) for seed in (1, 2)]
@@ -202,17 +198,6 @@ def test_seeds_that_are_complete_count_before_the_others_are():
     assert "fewer than 5 seeds" in seen.note
     (tested,) = found.where("p value", score="G", hold_out="capability")
     assert "runs" not in tested.note  # one seed in common
-
-
-def test_folds_that_were_asked_their_part_wait_for_all_that_are_planned():
-    """No model was tested on everything yet, so only the plan knows the other folds."""
-    every = {f"{name}.f.MFT": [1, 1] for name in "abc"}
-    done = [job({f"{name}.f.MFT": [1, 1]}, [1], hold_out="capability", fold=name) for name in "ab"]
-    for result in done:
-        result.job["settings"]["hold_out_asks"] = "held out"
-    settings = table(on=("iid>suite",), hold_out=("capability",), s_iid_mode="mean_over_heldout")
-    found = compared(settings, done, planned={"capability": [name.split(".")[0] for name in every]})
-    assert one(found, "G", config="iid>suite", hold_out="capability").note == "2 of 3 folds done"
 
 
 # Seeds and models
@@ -311,18 +296,6 @@ def test_some_functionalities_held_out_stand_for_all():
     assert named == found
     missing = compared(table(hold_out=("functionality",), hold_out_sample=4), results)
     assert one(missing, "G", config="iid>suite", hold_out="functionality").note == "3 of 4 folds done"
-
-
-def test_a_plan_of_one_fold_has_the_iid_row_on_what_it_left_out():
-    suite = {"neg.not good.MFT": [1, 0], "neg.not bad.MFT": [1, 1], "ner.names.INV": [0, 0]}
-    results = [iid_job(suite, [1, 1]), job(suite, [1, 0], hold_out="capability", fold="neg")]
-    found = compared(table(hold_out=("capability",), fold="neg"), results, planned={"capability": ["neg"]})
-    iid, trained = (
-        one(found, "suite score", config=on, hold_out="capability") for on in ("iid", "iid>suite")
-    )
-    assert iid.value == trained.value == 0.75
-    assert "only on neg" in iid.note and "only without neg" in trained.note
-    assert "held-out models" not in iid.note
 
 
 # What must not matter
@@ -455,34 +428,13 @@ def test_the_p_of_an_average_over_tasks_is_that_of_their_exchanges_together():
         before, after = exchanged(old, new)
         changes.append(generalization_score(after, 1.0) - generalization_score(before, 1.0))
     exact = share_as_large(changes[0][:, None] + changes[1])
-    averages = Measures(compare_tasks([each for plan in plans for each in compare_models(*plan)], 0))
+    averages = Measures(average_measures([each for plan in plans for each in compare_models(*plan)], 0))
     each = [one(compared(*plan), "G", config="iid>suite").value for plan in plans]
     mean = one(averages, "average G", config="iid>suite")
     assert mean.value == pytest.approx(np.mean(each)) and mean.note == "over 2 tasks"
     (p,) = averages.where("p value")
     assert exact == pytest.approx(0.0581, abs=1e-4)
     assert p.value == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / shuffles))
-
-
-def test_a_column_has_a_mean_over_the_methods_of_a_configuration():
-    suite, better = {"a.f.MFT": [1, 0, 0, 0]}, {"a.f.MFT": [1, 1, 1, 0]}
-    settings = table(method=("vanilla", "irm"))
-    results = [
-        iid_job(suite, [1, 1, 1, 0]),
-        job(suite, [1, 1, 0, 0]),
-        job(better, [1, 0, 0, 0], method="irm"),
-    ]
-    found = averaged(settings, results)
-    rows = rows_of_table3(found)
-    assert [row.cells["iid score"].is_best for row in rows] == [True, False, False]
-    assert [row.cells["seen"].is_best for row in rows] == [True, False, True]  # 3/8, 1/3 and 3/8
-    with pytest.raises(DataError, match="no iid row"):
-        mean_gain(rows[1:], "seen", "iid>suite")
-    (mean,) = found.where("mean over methods", column="i.i.d.")
-    assert (mean.value, mean.n) == (0.375, 2)
-    (change,) = found.where("difference", column="i.i.d.")
-    assert change.value == pytest.approx(-0.375)
-    assert not averaged(settings, results[:-1]).where("mean over methods")
 
 
 def test_duplicates_are_told_by_f1_too():
@@ -531,29 +483,12 @@ def test_a_row_that_lost_the_task_or_never_learnt_it_is_told():
     (told,) = lost({"vanilla": 0.95, "fish": 0.02}, "iid+suite")
     assert told.kind == "untrained"
     assert "did not learn the task (i.i.d. score 97.0 → 2.0)" in told.text
-    (part,) = lost({"vanilla": 0.88})
-    assert part.text == "iid>suite vanilla lost part of the task (i.i.d. score 97.0 → 88.0)."
-
-
-def test_one_run_of_several_that_lost_the_task_is_counted():
-    suite = {name: [1, 0] * 10 for name in NAMES}
-    results = [iid_job(suite, right(0.97), seed) for seed in (0, 1, 2)]
-    results += [job(suite, right(score), seed=seed) for seed, score in enumerate((0.97, 0.02, 0.97))]
-    (told,) = (row for row in of_table(table(), results) if row.kind == "forgotten")
-    assert "lost the task in 1 of 3 runs (i.i.d. score 97.0 → " in told.text
 
 
 @pytest.mark.slow
 def test_five_points_and_chance_are_no_loss():
     assert lost({"vanilla": 0.96, "irm": 0.925}) == []
     assert lost({"vanilla": 0.98, "irm": 0.47}, "iid+suite", before=0.5) == []
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        suite = {name: [1, 0] * 10 for name in NAMES}
-        rows = [(rng.random(N) < 0.9).astype(int).tolist() for _ in range(3)]
-        results = [iid_job(suite, rows[0]), job(suite, rows[1]), job(suite, rows[2], method="irm")]
-        told = of_table(table(method=("vanilla", "irm")), results)
-        assert not [finding for finding in told if finding.kind == "forgotten"], seed
 
 
 # Which test decides
@@ -578,30 +513,6 @@ def test_the_papers_profiles_exchange_cases_and_do_not_adjust(profile):
     assert {row.note for row in adjusted} == {"not adjusted"}
     assert "exchanges of cases" in raw[0].note
     assert marks("recommended")[1] == ["", ""]
-
-
-def test_the_papers_profile_exchanges_cases_also_with_several_seeds():
-    base, iid = {"a.f.MFT": [0] * 40}, [1] * 40
-    results = []
-    for seed, passed in enumerate((12, 2, 10)):
-        results += [
-            iid_job(base, iid, seed),
-            job({"a.f.MFT": [1] * passed + [0] * (40 - passed)}, iid, seed=seed),
-        ]
-    published = rows_of_table3(compared(table(profile="paper", shuffles=2000), results))[1].cells["seen"]
-    ours = rows_of_table3(compared(table(shuffles=2000), results))[1].cells["seen"]
-    assert published.verdict == "better" and "each with its 3 runs" in published.p.note
-    assert ours.verdict == "" and ours.p.note == "Welch's t over 3 seeds"
-
-
-@pytest.mark.parametrize("seeds", [2, 3])
-def test_two_seeds_or_seeds_that_all_agree_are_compared_by_case(seeds):
-    iid = [1] * 60
-    results = []
-    for seed in range(seeds):
-        results += [iid_job({"a.f.MFT": [0] * 60}, iid, seed), job({"a.f.MFT": [1] * 60}, iid, seed=seed)]
-    cell = rows_of_table3(compared(table(), results))[1].cells["seen"]
-    assert cell.verdict == "better" and f"exchanges of cases, each with its {seeds} runs" in cell.p.note
 
 
 def test_a_column_never_pays_for_another():

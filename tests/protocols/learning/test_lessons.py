@@ -3,21 +3,17 @@
 # Made-up inputs here are looser than the types they are made up for.
 # mypy: disable-error-code="arg-type, union-attr, var-annotated"
 
-import math
 from dataclasses import replace
 
 import pytest
 
 from shoal.core.errors import DataError, PlanError
-from shoal.protocols.base import identity
 from shoal.protocols.behaviour.build import suite_cases
 from shoal.protocols.behaviour.suite import Suite, case
 from shoal.protocols.behaviour.suite_files import write_suite
 from shoal.protocols.learning import Settings, build, parts
 from shoal.protocols.learning.build import folds
-from shoal.protocols.learning.findings import _untuned
 from shoal.protocols.learning.hyper import (
-    MIXED,
     READING,
     iid_how,
     losses,
@@ -25,7 +21,7 @@ from shoal.protocols.learning.hyper import (
     suite_how,
     tuned,
 )
-from shoal.protocols.learning.iid import is_iid, label_names, load_iid, ood_cases, overlap
+from shoal.protocols.learning.iid import is_iid, label_names, load_iid, overlap
 from shoal.protocols.learning.lessons import (
     held_out,
     items_of,
@@ -63,12 +59,6 @@ def learning(**settings):
 )
 def test_labels_of_a_suite_of_three_teach_a_model_of_two(label, target):
     assert target_of(label, THREE, TWO) == pytest.approx(target)
-
-
-def test_with_the_same_labels_a_target_is_sure_and_anything_but_is_shared_among_the_others():
-    assert target_of("neutral", THREE, THREE) == (0, 1, 0)
-    assert target_of("not_neutral", THREE, THREE) == (0.5, 0, 0.5)
-    assert target_of(1, ("different", "duplicate"), ("different", "duplicate")) == (0, 1)
 
 
 # Items
@@ -195,14 +185,14 @@ def test_labels_of_the_data_find_their_names_in_the_suite(found, given, suite, e
 
 
 def test_labels_that_are_not_the_suites_are_refused():
-    with pytest.raises(PlanError, match="the i.i.d. data's labels bad, good are not the suite's"):
+    with pytest.raises(PlanError, match="the i.i.d. data's labels bad, good have no names in the suite"):
         label_names(["bad", "good"], (), THREE)
     for numbers in (["0", "1"], ["0", "1", "2"]):
         with pytest.raises(PlanError, match=r'try: iid_labels = \["negative", '):
             label_names(numbers, (), THREE)
     with pytest.raises(PlanError, match="two of them the same"):
         label_names(["0", "1"], ("positive", "positive"), THREE)
-    with pytest.raises(PlanError, match="iid_labels names 3 labels, the i.i.d. data has 2"):
+    with pytest.raises(PlanError, match="labels 0, 1 have no names"):
         label_names(["0", "1"], THREE, THREE)
 
 
@@ -248,39 +238,6 @@ def test_labels_are_learnt_from_what_is_trained_on(tmp_path):
         iid_files(tmp_path, BOTH, ["so so\tneutral", "nice\tpositive"])
     own = {"train": {"from": "model", "on": ["iid", "iid>iid+suite"]}}
     assert iid_files(tmp_path, BOTH, ["so so\tneutral", "nice\tpositive", "poor\tnegative"], **own)
-
-
-def test_further_data_have_the_label_names_of_the_iid_data(tmp_path):
-    test = rows_file(tmp_path / "test.tsv", ["fine\tpositive", "poor\tnegative"])
-    files = {"iid": rows_file(tmp_path / "train.tsv", BOTH), "iid_test": test}
-    data = load_iid(learning(**files))
-    mine = rows_file(tmp_path / "mine.tsv", ["great\tpositive", "dull\tnegative"])
-    cases = ood_cases(learning(**files, ood=[f"mine={mine}"]), data)
-    assert [(made.id, made.labels) for made in cases] == [
-        ("mine/0", ("positive",)),
-        ("mine/1", ("negative",)),
-    ]
-    with pytest.raises(PlanError, match="two data sets are named 'test'"):
-        ood_cases(learning(**files, ood=[test, test]), data)
-    other = rows_file(tmp_path / "other.tsv", ["superb\tgreat", "poor\tnegative"])
-    with pytest.raises(PlanError, match=r"other.tsv has the labels great[\s\S]*invert"):
-        ood_cases(learning(**files, ood=[other]), data)
-    with pytest.raises(PlanError, match="ood: .*test.tsv holds the rows of the i.i.d. test data"):
-        ood_cases(learning(**files, ood=[f"mine={test}"]), data)
-
-
-def test_the_trainings_of_a_plan_are_judged_alike():
-    """Held-out parts decide on cases and answers, not on scoring; otherwise no two trainings could be compared."""
-    for asks in ("all", "held out"):
-        settings = learning(
-            train={"on": ["iid", "iid>suite"]}, hold_out=["capability", "test type"], hold_out_asks=asks
-        )
-        judged = [
-            identity(part, "scoring") for part in parts(settings) if part.hold_out[0] in ("none", "seen")
-        ]
-        folds_judged = [identity(part, "scoring") for part in parts(settings)]
-        assert len(judged) == 2 and judged[0] == judged[1]
-        assert asks != "all" or all(one == judged[0] for one in folds_judged)
 
 
 def test_iid_data_from_files(tmp_path):
@@ -340,6 +297,10 @@ def test_a_sample_of_functionalities_is_the_same_for_every_method_and_seed():
             "is not a capability of the suite",
         ),
         ({"train": {"on": "iid>suite"}, "fold": "negation"}, "fold needs exactly one hold_out"),
+        (
+            {"train": {"on": "iid>suite", "options": {"irm": {"penalty": 3}}}},
+            "train.options.irm is for a method",
+        ),
     ],
 )
 def test_settings_that_cannot_mean_anything_are_refused(settings, message):
@@ -375,26 +336,6 @@ def test_the_papers_tuned_numbers_are_the_defaults(tables):
     assert seen == 2 * 7 * 3 + 6 * 3
 
 
-def test_tiny_models_are_trained_at_a_higher_rate_except_where_only_a_head_is():
-    settings = learning(train={"on": "iid>suite"})
-    assert iid_how(settings, "hf:bert", "sentiment").learning_rate == 2e-5
-    assert iid_how(settings, "tiny:sentiment", "sentiment").learning_rate == pytest.approx(5e-4)
-    assert suite_how(settings, "tiny:sentiment", "sentiment", "iid>suite", "lp").learning_rate == 1e-3
-    times = {
-        name: suite_how(settings, "tiny:sentiment", "sentiment", "iid>suite", name).learning_rate / 2e-5
-        for name in ("vanilla", "l2", "fish", "dropout", "lp-ft", "group-dro", "lora")
-    }
-    assert times == pytest.approx(
-        {"vanilla": 25, "l2": 25, "fish": 25, "dropout": 10, "lp-ft": 10, "group-dro": 10, "lora": 30}
-    )
-    both = suite_how(settings, "hf:bert", "sentiment", "iid>suite", "lp-ft")
-    assert (both.epochs, both.batch, both.learning_rate) == (3.0, 8, 2e-5)
-    assert method_options(settings, "sentiment", "iid>suite", "lp-ft") == {
-        "probe_learning_rate": 1e-3,
-        "probe_batch": 8,
-    }
-
-
 def test_a_method_can_have_numbers_of_its_own():
     options = {"lp": {"learning_rate": 5e-4, "batch": 32}, "l2": {"epochs": 1, "decay": 0.5}}
     settings = learning(
@@ -406,37 +347,8 @@ def test_a_method_can_have_numbers_of_its_own():
     assert method_options(settings, "sentiment", "iid>suite", "l2") == {"decay": 0.5}
     assert parts(settings)
     wrong = learning(train={"on": "iid>suite", "options": {"vanilla": {"batch": 2.5}}})
-    with pytest.raises(
-        PlanError, match=r"options.vanilla.batch = 2.5[\s\S]*1 to 100,000 is expected, a whole one"
-    ):
+    with pytest.raises(PlanError, match=r"options.vanilla.batch = 2.5[\s\S]*valid integer"):
         suite_how(wrong, "hf:bert", "sentiment", "iid>suite", "vanilla")
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "range_"),
-    [
-        ("epochs", math.inf, "a number above 0, at most 10,000, is expected"),
-    ],
-)
-def test_a_methods_own_numbers_have_the_ranges_of_all_methods(name, value, range_):
-    with pytest.raises(PlanError, match=range_):
-        learning(train={"on": "iid>suite", name: value})
-    own = learning(train={"on": "iid>suite", "options": {"vanilla": {name: value}}})
-    with pytest.raises(PlanError, match=rf"train.options.vanilla.{name}[\s\S]*{range_}"):
-        suite_how(own, "hf:bert", "sentiment", "iid>suite", "vanilla")
-
-
-@pytest.mark.parametrize(
-    ("train", "message"),
-    [
-        ({"options": {"irm": {"scalar": True}}}, "train.options.irm is for a method that this plan does not"),
-        ({"method": "lp", "learning_rate": 1e-4}, "train.learning_rate has no effect on lp"),
-        ({"on": "iid", "batch": 4}, "train.batch has no effect"),
-    ],
-)
-def test_what_no_training_would_heed_is_refused(train, message):
-    with pytest.raises(PlanError, match=message):
-        parts(learning(train={"on": "iid>suite", **train}))
 
 
 def test_the_paper_profile_trains_as_its_text_says():
@@ -454,25 +366,6 @@ def test_the_paper_profile_trains_as_its_text_says():
         "fish": {"kappa": 0.0, "iid_always": False, "plain_share": 0.0, "epsilon": 0.05},
         "lora": {},
     }
-
-
-def test_irm_shows_mixed_data_in_more_and_smaller_steps():
-    """With ten environments per step MiniLM did not learn its task (`docs/method/beluga.md` 1.7)."""
-    ours = learning(train={"on": "iid>suite"})
-    steps = [method_options(ours, "sentiment", config, "irm") for config in ("iid>suite", *MIXED)]
-    assert steps == [{}, {"per_step": 2}, {"per_step": 2}]
-    own = learning(train={"on": "iid+suite", "options": {"irm": {"per_step": 4}}})
-    assert method_options(own, "sentiment", "iid+suite", "irm") == {"per_step": 4}
-
-
-def test_a_method_without_tuned_numbers_says_so():
-    settings = learning(suite="reading", iid="reading", train={"method": ["vanilla", "fish"]})
-    assert [found.text for found in _untuned(settings)] == [
-        "fish: the paper has no tuned numbers for reading comprehension, so vanilla's are used."
-    ]
-    own = {"options": {"fish": {"learning_rate": 2e-5, "batch": 8, "epochs": 1}}}
-    assert not _untuned(learning(suite="reading", train={"method": ["vanilla", "fish"], **own}))
-    assert not _untuned(learning(train={"method": ["vanilla", "fish"]}))
 
 
 def test_the_reference_profile_trains_as_its_code_does():
@@ -496,11 +389,3 @@ def test_the_reference_profile_trains_as_its_code_does():
     fish = method_options(reference, "sentiment", "iid+suite", "fish")
     assert fish["epsilon"] == pytest.approx(0.005) and fish["extra_momentum_step"] and not fish["plain_share"]
     assert method_options(reference, "sentiment", "iid>suite", "irm")["penalty"] == 1e4
-
-
-def test_the_current_folder_is_not_searched_for_a_split(monkeypatch):
-    def refuse(*_: object) -> None:
-        raise AssertionError("searched")
-
-    monkeypatch.setattr("pathlib.Path.rglob", refuse)
-    assert training_cases(Settings(suite="sentiment", split="test"))

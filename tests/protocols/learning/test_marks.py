@@ -118,19 +118,6 @@ def by_hand(drawn: dict[tuple[str, str], Hits], rng: np.random.Generator) -> lis
     return holm_by_hand([stats.ttest_ind(g(row), g(base), equal_var=False).pvalue for row in rows])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seeds", [1, 3, 5])
-def test_the_table_marks_what_the_test_by_hand_rejects(seeds):
-    """With one seed, two sets of shuffles may disagree near the limit; Welch's t is deterministic."""
-    rng = np.random.default_rng(seeds)
-    pairs = []
-    for gain in (0.0, 0.3, 0.1, 0.3, 0.2, 0.3):
-        drawn = draw(rng, seeds, gain, 0.01)
-        pairs += zip(map(bool, marks(drawn)), by_hand(drawn, rng), strict=True)
-    assert sum(marked != rejected for marked, rejected in pairs) <= (1 if seeds == 1 else 0)
-    assert sum(marked for marked, _ in pairs) >= 2
-
-
 # Over many draws
 
 DRAWS = 300

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.core.errors import PlanError
 from shoal.data.grammar import GRAMMARS, VERSION, make_rows
-from shoal.runs.plan import make_plan
 
 ROOT = Path(__file__).parents[3]
 
@@ -53,29 +51,8 @@ def test_status_of_a_learning_plan_makes_no_training_data(tmp_path):
     assert found["seconds"] < 3
 
 
-@pytest.mark.parametrize("name", ["train", "iid", "hold_out"])
-def test_a_training_setting_of_behaviour_is_refused_with_the_new_table(name):
-    value = {"on": ["iid"]} if name == "train" else "sentiment"
-    with pytest.raises(PlanError, match=rf"behaviour\S*: {name} is not a setting here[\s\S]*\[learning\]"):
-        make_plan({"models": ["tiny:sentiment"], "behaviour": {"suite": "sentiment", name: value}})
-
-
 def test_a_grammar_that_draws_other_rows_has_another_version():
     """Jobs are named by VERSION in place of the rows: if this fails, raise it and put the new digest here."""
     rows = {name: [make_rows(name, split, 60) for split in ("train", "test")] for name in sorted(GRAMMARS)}
     digest = hashlib.sha256(repr(rows).encode()).hexdigest()[:16]
     assert (VERSION, digest) == (1, "f3c11b28bc548001")
-
-
-@pytest.mark.slow
-def test_behaviour_does_not_import_learning():
-    code = (
-        "import sys; from shoal.cli import main\n"
-        "main(['try', 'behaviour', 'predictions:example', '--set', 'suite=sentiment'], standalone_mode=False)\n"
-        "print([name for name in sys.modules if name.startswith('shoal.protocols.learning')])"
-    )
-    assert python(code).splitlines()[-1] == "[]"
-    sources = (ROOT / "src/shoal/protocols/behaviour").rglob("*.py")
-    assert [
-        path.name for path in sources if "learning" in path.read_text(encoding="utf-8").split('"""')[2]
-    ] == []

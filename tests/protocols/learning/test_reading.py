@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from shoal import Case
-from shoal.core.errors import DataError, PlanError
+from shoal.core.errors import DataError
 from shoal.core.records import Answers, Finding
 from shoal.protocols.behaviour.build import load_suite
-from shoal.protocols.learning.degeneracy import degeneracy_of
 from shoal.protocols.learning.iid import iid_cases, load_iid
 from shoal.protocols.learning.lessons import occurrences, questions_of
-from shoal.protocols.learning.scoring import iid_f1, row_outcomes
+from shoal.protocols.learning.scoring import degeneracy_of, iid_f1, row_outcomes
 from shoal.protocols.learning.settings import Settings, Train
 from shoal.training.environments import Alike, Answered
 
@@ -86,14 +85,6 @@ def test_squad_is_read_with_every_answer(tmp_path):
     for answers, match in wrong:
         with pytest.raises(DataError, match=match):
             load_iid(Settings(suite="reading", iid_test=str(squad(tmp_path / "bad.json", answers))))
-
-
-def test_a_table_of_questions_does_too_and_labels_do_not(tmp_path):
-    table = tmp_path / "test.tsv"
-    table.write_text("context\tquestion\tanswer\nOmar left Oslo.\tWho left?\tOmar\n")
-    assert load_iid(Settings(suite="reading", iid_test=str(table))).answers == (("Omar",),)
-    with pytest.raises(PlanError, match=r"'sentiment' has labels[\s\S]*SQuAD"):
-        load_iid(Settings(suite="reading", iid="sentiment"))
 
 
 def test_exact_match_and_f1():

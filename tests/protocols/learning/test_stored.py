@@ -10,8 +10,6 @@ from click.testing import CliRunner
 from toy_suite import rows_of, write_answers, write_suite
 
 from shoal.cli import main
-from shoal.core.errors import ShoalError
-from shoal.runs.plan import check_plan, read_plan
 
 SIZES = {"praise": 40, "thanks": 24}
 TEXTS, RIGHT = 20, 15
@@ -78,7 +76,7 @@ def scores(plan: Path) -> dict[tuple[str, str], float]:
 
 def test_each_file_is_a_scenario_and_seen_serves_the_held_out_ones(plan: Path):
     printed = run(plan)
-    assert "Teaching the suite improves what is taught" in printed
+    assert "G on the tests it was shown" in printed
     found = scores(plan)
     cases = rows_of(SIZES)
     for name, step in WRONG.items():
@@ -91,30 +89,10 @@ def test_each_file_is_a_scenario_and_seen_serves_the_held_out_ones(plan: Path):
     assert found["iid score", "none"] == RIGHT / TEXTS
 
 
-def test_the_page_opens_with_the_conclusion_of_the_plan(plan: Path):
-    first = run(plan).split("\nTeaching")[0].splitlines()[-1]
-    assert first.startswith("It learns the ")
-    done = CliRunner().invoke(main, ["report", str(plan), "--into", "runs", "--out", "page.html"])
-    assert done.exit_code == 0, done.output
-    page = Path("page.html").read_text()
-    body = page[page.index("<h1") :]
-    assert body.index(first) < min(body.index("<table"), body.index("G_seen"))
-    assert body.index("Teaching the suite improves what is taught") < body.index("<table")
-
-
 def ids_of_cases(plan: Path) -> set[str]:
     done = CliRunner().invoke(main, ["show", "none", "--into", "runs", "--csv"])
     assert done.exit_code == 0, done.output
     return {line.partition(",")[0] for line in done.stdout.splitlines()[1:]}
-
-
-def test_ids_decide_whatever_the_order_of_the_rows(plan: Path):
-    run(plan)
-    before = scores(plan)
-    lines = Path("rows.seen.csv").read_text().splitlines()
-    Path("rows.seen.csv").write_text("\n".join([lines[0], *reversed(lines[1:])]) + "\n")
-    run(plan)
-    assert scores(plan) == before
 
 
 def test_answers_without_ids_are_in_the_order_of_the_rows(plan: Path):
@@ -143,70 +121,35 @@ def test_rows_may_have_ids_of_their_own(plan: Path):
     assert scores(plan) == before
 
 
-def edit(name: str, change: Callable[[str], str]) -> None:
-    path = Path(name)
-    path.write_text(change(path.read_text()))
-
-
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("name", "change", "message"),
     [
+        ("plan.toml", lambda text: text.replace('iid_test = "test.tsv"\n', ""), "needs iid_test and no iid"),
+        ("plan.toml", lambda text: text.replace("shuffles", 'iid = "sentiment"\nshuffles'), "and no iid"),
+        ("plan.toml", lambda text: text.replace('seen = "seen.jsonl"\n', ""), "predictions] has no seen"),
         (
-            lambda: Path("functionality.jsonl").unlink(),
-            "[learning.predictions] functionality: functionality.jsonl: no such file",
-        ),
-        (lambda: edit("plan.toml", lambda text: text.replace('iid_test = "test.tsv"\n', "")), "no iid_test"),
-        (
-            lambda: edit("plan.toml", lambda text: text.replace('seen = "seen', 'sene = "seen')),
-            'setting "sene"',
-        ),
-        (
-            lambda: edit("plan.toml", lambda text: text.replace('seen = "seen.jsonl"\n', "")),
-            "[learning.predictions] has no seen",
+            "plan.toml",
+            lambda text: text.replace('"held-out', '"another", "held-out'),
+            "one model, and 2 models",
         ),
         (
-            lambda: edit("plan.toml", lambda text: text.replace('iid = "rows.iid.csv"\n', "")),
-            "[learning.iid_predictions] has no iid",
-        ),
-        (
-            lambda: edit("plan.toml", lambda text: text.replace("shuffles", "iid_halves = true\nshuffles")),
-            "iid_halves has no effect",
-        ),
-        (
-            lambda: edit("plan.toml", lambda text: text.replace('"held-out', '"another", "held-out')),
-            "stored predictions of one model, and 2 models",
-        ),
-        (
-            lambda: edit("seen.jsonl", lambda text: text[: len(text) // 2].rpartition("\n")[0]),
+            "seen.jsonl",
+            lambda text: text[: len(text) // 2].rpartition("\n")[0],
             "[learning.predictions] seen",
         ),
-        (lambda: edit("seen.jsonl", lambda text: text.replace("thanks", "thank you")), "thank you/"),
-        (lambda: edit("seen.jsonl", lambda text: text.replace('"pred": 1', '"pred": 7', 1)), "label 7"),
-        (lambda: edit("seen.jsonl", lambda text: text.replace("[0, 1]", "[NaN, 1]", 1)), "seen.jsonl, line"),
-        (
-            lambda: edit("rows.seen.csv", lambda text: text[: text.rindex("19,")]),
-            "rows.seen.csv: 19 answers to 20 rows of test.tsv",
-        ),
-        (
-            lambda: edit("rows.seen.csv", lambda text: text.replace("\n19,", "\n20,")),
-            "20 is not in the suite",
-        ),
-        (lambda: edit("rows.seen.csv", lambda text: text.replace("\n19,", "\n18,")), "18 is predicted twice"),
-        (lambda: edit("rows.seen.csv", lambda text: text.replace("19,positive", "19,good")), "label 'good'"),
-        (lambda: edit("rows.seen.csv", lambda text: text.replace("19,positive", "19,nan")), "label 'nan'"),
-        (lambda: edit("rows.seen.csv", lambda text: text.replace("19,positive", "19,")), "no label"),
+        ("seen.jsonl", lambda text: text.replace("thanks", "thank you"), "thank you/"),
+        ("seen.jsonl", lambda text: text.replace("[0, 1]", "[NaN, 1]", 1), "seen.jsonl, line"),
+        ("rows.seen.csv", lambda text: text[: text.rindex("19,")], "19 answers to 20 rows of test.tsv"),
+        ("rows.seen.csv", lambda text: text.replace("\n19,", "\n18,"), "18 is predicted twice"),
+        ("rows.seen.csv", lambda text: text.replace("19,positive", "19,good"), "label 'good'"),
     ],
 )
-def test_wrong_input_is_refused_with_its_place(plan: Path, change: Callable[[], None], message: str):
-    change()
+def test_wrong_input_is_refused_with_its_place(
+    plan: Path, name: str, change: Callable[[str], str], message: str
+):
+    path = Path(name)
+    path.write_text(change(path.read_text()))
     done = CliRunner().invoke(main, ["run", str(plan), "--into", "runs"])
     assert done.exit_code == 1, done.output
     assert message in " ".join(done.output.split()), done.output
-    assert done.output.count(str(plan)) < 2
     assert "try:" in done.output
-
-
-def test_a_missing_file_is_seen_before_anything_runs(plan: Path):
-    Path("rows.seen.csv").unlink()
-    with pytest.raises(ShoalError, match=r"rows\.seen\.csv: no such file"):
-        check_plan(read_plan(plan))

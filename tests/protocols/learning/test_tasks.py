@@ -128,7 +128,7 @@ def test_a_task_without_a_finished_job_is_named(plan: Path):
         Path(f"reading.{name}.jsonl").write_text(seen.partition("\n")[0])
     done = CliRunner().invoke(main, ["run", str(plan), "--into", "runs"])
     assert done.exit_code == 1 and "4 of 12 jobs failed" in done.output
-    assert "No job of reading is done yet, so there is no Avg." in done.output
+    assert "No row is complete in every task yet, so there is no Avg." in done.output
 
 
 def test_a_job_does_not_depend_on_the_other_tasks(plan: Path):
@@ -143,40 +143,18 @@ TABLES: dict[str, Any] = {"sentiment": {"suite": "sentiment", "iid": "sentiment"
 READING = {"suite": "reading", "iid": "reading"}
 
 
-def test_a_task_may_have_its_own_model_and_numbers_of_training():
-    reading = READING | {"model": "tiny:reading", "train": {"epochs": 1}}
-    table = {"train": {"on": ["iid", "iid>suite"], "batch": 4}, "tasks": TABLES | {"reading": reading}}
-    plan = make_plan({"models": ["tiny:sentiment"], "learning": table})
-    assert [(job.model, job.settings.train.epochs, job.settings.train.batch) for job in plan.jobs()] == [
-        *[("tiny:sentiment", None, 4)] * 2,
-        *[("tiny:reading", 1, 4)] * 2,
-    ]
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"tasks": TABLES | {"reading": READING | {"hold_out": ["capability"]}}}, "holds out"),
         ({"tasks": TABLES | {"reading": READING | {"seed": 3}}}, "a seed of its own"),
-        ({"tasks": ["sentiment"]}, "a table for each task"),
         ({"tasks": TABLES | {"again": TABLES["sentiment"]}}, "the same experiment as sentiment"),
-        ({"tasks": {"sentiment": {"siute": "x"}}}, 'tasks.sentiment: unknown setting "siute"'),
-        ({"model": "tiny:reading"}, "model is for a task"),
     ],
 )
 def test_tasks_that_avg_cannot_be_taken_over_are_refused(changes: dict[str, Any], message: str):
     with pytest.raises(PlanError, match=message) as problem:
         make_plan({"models": ["tiny:sentiment"], "learning": changes}).jobs()
     assert problem.value.fix
-
-
-def test_a_model_of_one_task_beside_several_models_is_refused():
-    reading = {"reading": READING | {"model": "tiny:reading"}}
-    plan = make_plan(
-        {"models": ["tiny:sentiment", "tiny:paraphrase"], "learning": {"tasks": TABLES | reading}}
-    )
-    with pytest.raises(PlanError, match="is for one task, and the plan has 2 models"):
-        plan.jobs()
 
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

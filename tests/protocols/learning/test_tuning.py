@@ -7,17 +7,13 @@ import numpy as np
 import pytest
 
 from shoal.core.errors import ModelError, PlanError
-from shoal.core.records import Answers
 from shoal.data.grammar import make_rows
 from shoal.protocols.behaviour.build import suite_cases
-from shoal.protocols.behaviour.suite import DEFAULTS, Suite, case
-from shoal.protocols.behaviour.suite_files import write_suite
 from shoal.protocols.learning import parts
 from shoal.protocols.learning.hyper import grid
 from shoal.protocols.learning.lessons import suite_environments
 from shoal.protocols.learning.settings import Settings, Train
 from shoal.protocols.learning.stages import make_recipe
-from shoal.protocols.learning.tuning import objective
 from shoal.runs.store import MemoryStore
 from shoal.runs.training import _settled
 from shoal.training.stage import BrokenTrainingError, Search, best_try, run_search, silent
@@ -55,12 +51,6 @@ def test_the_grid_is_the_papers_in_the_order_of_its_ties():
     assert {row["batch"] for row in grid(settings(), "hf:bert", read, "vanilla")} == {8, 16}
 
 
-def test_what_a_plan_gives_is_not_tried():
-    given = settings(epochs=2, method=("vanilla", "irm"), options={"irm": {"learning_rate": 1e-5}})
-    assert {row["epochs"] for row in grid(given, "hf:bert", "sentiment", "vanilla")} == {2}
-    assert {row["learning_rate"] for row in grid(given, "hf:bert", "sentiment", "irm")} == {1e-5}
-
-
 # Searching
 
 
@@ -80,13 +70,6 @@ def planted(scores: list[float], asked: list[int]) -> Search:
     return Search(
         "planted", {"a": 1}, [{"at": at} for at in range(len(scores))], lambda progress: Model(), score
     )
-
-
-def test_the_best_is_taken_the_first_of_equals_and_none_that_broke_down():
-    search = planted([], [])
-    search = Search("p", {}, [{"at": at} for at in range(4)], search.base, search.score)
-    assert best_try(search, [1.0, 2.0, 2.0, float("nan")]) == {"at": 1}
-    assert best_try(search, [float("nan"), -1.0, float("nan"), -2.0]) == {"at": 1}
 
 
 def test_a_try_whose_loss_is_no_number_is_none_and_the_others_go_on():
@@ -169,33 +152,6 @@ def test_lp_ft_is_not_searched_it_takes_what_lp_and_vanilla_found():
     assert settled.identity["how"]["batch"] == 8 and settled.identity["how"]["epochs"] == 3
     assert settled.identity["options"]["probe_learning_rate"] == 5e-4
     assert settled.identity["options"]["probe_batch"] == 16
-
-
-@pytest.mark.parametrize(("task", "score"), [("paraphrase", (1 / 2 + 2 / 3) / 2), ("toxicity", 1 / 2)])
-def test_only_duplicate_questions_are_told_by_f1(tmp_path, task, score):
-    """Half of the cases are what a model takes all of them for: accuracy 1/2, F1 2/3."""
-    labels = ("no", "yes")
-    suite = Suite("yes and no", labels, task=task)
-    for label in labels:
-        suite.add_functionality(label, "all", "MFT", DEFAULTS["MFT"])
-        for number in range(8):
-            suite.add_case(label, str(number), case(f"{label} {number}", label=label))
-    write_suite(suite, tmp_path / "suite.jsonl")
-    rows = "".join(f"row {number}\t{labels[number % 2]}\n" for number in range(8))
-    (tmp_path / "test.tsv").write_text(f"text\tlabel\n{rows}")
-    chosen = Settings(
-        suite=str(tmp_path / "suite.jsonl"), iid_test=str(tmp_path / "test.tsv"),
-        train=Train(on=("iid>suite",), from_="model", tune=True),
-    )  # fmt: skip
-
-    class SaysYes:
-        def lengths(self, examples: Any) -> list[int]:
-            return [1] * len(examples)
-
-        def classify(self, examples: Any, labels: Any) -> Answers:
-            return Answers(labels, np.ones(len(examples), np.int64), np.array([[0.1, 0.9]] * len(examples)))
-
-    assert objective(chosen, labels, SaysYes()) == pytest.approx(score)
 
 
 @pytest.mark.slow

@@ -29,7 +29,7 @@ PROFILES: dict[str, dict[str, Any]] = {
 
 
 TRAINING = (
-    "train", "iid", "iid_test", "iid_halves", "iid_texts", "iid_label", "iid_labels", "iid_limit", "ood", "hold_out",
+    "train", "iid", "iid_test", "iid_halves", "iid_texts", "iid_label", "iid_labels", "iid_limit", "hold_out",
     "hold_out_sample", "hold_out_asks", "sample_seed", "fold", "s_iid_mode", "shuffles",
 )  # fmt: skip
 IN_LEARNING = (

@@ -5,12 +5,10 @@ and is then tested on it.
 
     build      settings to jobs, and their cases;  iid: the i.i.d. data
     stages     settings to stages of training;  hyper: their numbers;  tuning: the grid search;  lessons: the examples
-    scoring    measures of one job;  degeneracy: models that give one answer, or never learnt the task
-    tasks      several tasks in one plan
+    scoring    measures of one job, and signs of degenerate models
     trainings  jobs to rows of scenarios
-    comparison scores with intervals;  against_iid: tests against the model trained without the suite
-    table3     measures to the paper's Table 3;  averages: over scenarios, tasks and methods;  findings: its conclusions
-    shared_texts  test cases whose texts are trained on
+    comparison scores with intervals, averages;  against_iid: tests against the model trained without the suite
+    table3     measures to the paper's Table 3;  findings: its conclusions
     wording    sentences;  views: layout of Table 3 and of the paper's files of numbers
 
 Scoring and training are imported when they are called: `status` and `check` only need settings and build.

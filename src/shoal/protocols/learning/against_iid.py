@@ -2,17 +2,13 @@
 
 `docs/method/beluga.md` 1.9, `docs/method/beyond.md` 7.3 to 7.5.
 
-    score       one or two seeds                                  three seeds and more
-    iid score   exact sign test, or sign flips of both runs       Welch's t over seeds
-    G           cases exchanged between the two at random,        Welch's t over seeds
+    score       one or two seeds, in profiles paper and reference any   three seeds and more
+    iid score   exact sign test, or sign flips of both runs             Welch's t over seeds
+    G           cases exchanged between the two at random,              Welch's t over seeds
                 the i.i.d. exchanges shared by the scenarios
 
-With one or two seeds the unit is the case, which is exchanged with its outcomes in both runs; the claim is about these
-checkpoints. From three seeds on the unit is the seed, and the claim is about the recipe. Seeds that all agree have no
-variance: then the test is the one by case. p is adjusted by Holm within a column of the table.
-
-The profiles `paper` and `reference` use BELUGA's own test: cases exchanged one by one (with the outcomes of all their
-runs), at 5 % without adjustment.
+By case, the claim is about these checkpoints; by seed, about the recipe. Seeds that all agree have no variance: then
+the test is the one by case. p is adjusted by Holm within a column, except in profiles paper and reference.
 """
 
 import math
@@ -52,8 +48,6 @@ class Contest:
     p: float
     test: str
     """What p is the p of."""
-    scope: str = ""
-    """How many seeds are compared, if one of the two has more."""
     shuffled: Floats | None = None
     """The difference in each shuffle, where p comes from those."""
     by_seed: Floats | None = None
@@ -66,30 +60,20 @@ def common_seeds(scenario: Scenario, base: Scenario) -> tuple[list[int], list[in
     return [scenario.seeds.index(seed) for seed in both], [base.seeds.index(seed) for seed in both]
 
 
-def common_hits(scenario: Scenario, base: Scenario) -> tuple[Floats, Floats]:
-    """Return both sides' i.i.d. outcomes: the rows that both answered in every run, the seeds that both have."""
+def iid_test(settings: Settings, scenario: Scenario, base: Scenario) -> Iterator[Contest]:
+    """Test the i.i.d. score on the rows that both answered in every run; no test without a seed in common."""
     ours, theirs = common_seeds(scenario, base)
     new, old = scenario.iid[:, ours], base.iid[:, theirs]
     known = ~np.isnan(new - old).any(axis=1)
-    return new[known], old[known]
-
-
-def iid_test(
-    settings: Settings, scenario: Scenario, base: Scenario, *, these_runs: bool = False
-) -> Iterator[Contest]:
-    """Test the i.i.d. score on the rows that both answered in every run; no test without a seed in common.
-
-    `these_runs`: the case is the unit whatever the number of seeds.
-    """
-    new, old = common_hits(scenario, base)
+    new, old = new[known], old[known]
     n, seeds = new.shape
     if not n or not seeds:
         return
-    groups, note = {"score": "iid score", **scenario.groups}, _unequal(scenario, base, seeds)
+    groups = {"score": "iid score", **scenario.groups}
     by_seed = np.array([old.mean(axis=0), new.mean(axis=0)])
-    over = SeedError() if these_runs else _error_over_seeds(settings, by_seed)
+    over = _error_over_seeds(settings, by_seed)
     if over.parts:
-        yield _over_seeds(groups, n, by_seed, over, note)
+        yield _over_seeds(groups, n, by_seed, over)
         return
     flips = (new - old).sum(axis=1)
     if seeds == 1:
@@ -99,7 +83,7 @@ def iid_test(
         p = sign_flip_test(flips, np.random.default_rng(settings.seed), settings.shuffles)
         test = f"sign flips of each case's outcomes in {seeds} runs"
     difference = _in_agreement(_iid_difference(new, old), p)
-    yield Contest(groups, n, difference, PAIRED + over_seeds(seeds), seeds, p, test, note)
+    yield Contest(groups, n, difference, PAIRED + over_seeds(seeds), seeds, p, test)
 
 
 def _iid_difference(new: Floats, old: Floats) -> Estimate:
@@ -118,12 +102,11 @@ def g_test(settings: Settings, scenario: Scenario, base: Scenario, draws: Draws)
     """
     ours, _ = common_seeds(scenario, base)
     groups = {"score": "G", **scenario.groups}
-    note = _unequal(scenario, base, len(ours))
     units = draws.pair.iid.clusters + sum(table.clusters for table in draws.pair.suite)
     by_seed = generalization_score(*draws.pair.scores)
     over = _error_over_seeds(settings, by_seed)
     if over.parts:
-        yield _over_seeds(groups, units, by_seed, over, note)
+        yield _over_seeds(groups, units, by_seed, over)
         return
     test = exchange_test(
         draws.pair,
@@ -140,7 +123,6 @@ def g_test(settings: Settings, scenario: Scenario, base: Scenario, draws: Draws)
         len(ours),
         test.p,
         f"randomisation: {settings.shuffles:,} exchanges of cases{runs}",
-        note,
         test.shuffled,
     )
 
@@ -153,7 +135,7 @@ def _error_over_seeds(settings: Settings, by_seed: Floats) -> SeedError:
     return error if error.error > 1e-12 else SeedError()
 
 
-def _over_seeds(groups: Mapping[str, str], n: int, by_seed: Floats, error: SeedError, note: str) -> Contest:
+def _over_seeds(groups: Mapping[str, str], n: int, by_seed: Floats, error: SeedError) -> Contest:
     """Compare two recipes with the seed as the unit, as `compare` does with several runs a side."""
     value, p = welch(by_seed, error)
     margin = error.reach(0.95)
@@ -165,7 +147,6 @@ def _over_seeds(groups: Mapping[str, str], n: int, by_seed: Floats, error: SeedE
         by_seed.shape[1],
         p,
         f"Welch's t over {by_seed.shape[1]} seeds",
-        note,
         by_seed=by_seed,
     )
 
@@ -191,9 +172,8 @@ def contest_measures(tests: Sequence[Contest], settings: Settings) -> Iterator[M
     """Return each test as measures, p adjusted within its column (`docs/method/beyond.md` 7.5)."""
     columns: dict[tuple[str, str], list[Contest]] = {}
     for test in tests:
-        score, data = test.groups["score"], test.groups.get("data", "")
-        column = score, test.groups["hold out"] if score == "G" else data
-        columns.setdefault(column, []).append(test)
+        score = test.groups["score"]
+        columns.setdefault((score, test.groups["hold out"] if score == "G" else ""), []).append(test)
     for family in columns.values():
         yield from _family_measures(family, settings)
 
@@ -206,11 +186,10 @@ def _family_measures(tests: Sequence[Contest], settings: Settings) -> Iterator[M
         of = test.groups["score"]
         interval, method = test.difference.interval, test.method
         about, name = (test.n, test.groups), method if interval else ""
-        note, runs = "; ".join(filter(None, [test.scope, reach(test.seeds)])), {"runs": test.seeds}
         value = test.difference.value
-        yield Measure("difference", value, *about, interval, name, note=note, of=of, facts=runs)
+        yield Measure("difference", value, *about, interval, name, note=reach(test.seeds), of=of)
         yield Measure("p value", test.p, *about, note=test.test)
-        yield Measure("adjusted p value", p, *about, note=family, facts={"tests": len(tests)})
+        yield Measure("adjusted p value", p, *about, note=family)
 
 
 def with_interval(row: Measure, figure: Estimate, seeds: int) -> Measure:
@@ -222,8 +201,3 @@ def with_interval(row: Measure, figure: Estimate, seeds: int) -> Measure:
 def over_seeds(seeds: int) -> str:
     """How the seeds enter an interval, in the words of its method."""
     return OVER_SEEDS if seeds >= ESTIMABLE_SEEDS else THESE_RUNS if seeds > 1 else ""
-
-
-def _unequal(scenario: Scenario, base: Scenario, seeds: int) -> str:
-    is_equal = seeds == len(scenario.seeds) == len(base.seeds)
-    return "" if is_equal else f"on the {seeds} seeds that both have"

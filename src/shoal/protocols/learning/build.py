@@ -3,26 +3,25 @@
 iid                       one job: the baseline, whose pass rates are "standard"
 every other, by method    one job on the whole suite ("seen"), and one per fold of each hold-out
 
-A job's cases are the suite's test split, the i.i.d. test rows and further labelled data.
+A job's cases are the suite's test split and the i.i.d. test rows. A plan may have several tasks, each with the same
+scenarios: a table `[learning.tasks.NAME]` for each, and the paper's Avg over all of them.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 
 from ...core.case_table import by_group
-from ...core.errors import PlanError, nearest
-from ...core.records import Case
-from ..base import Built
+from ...core.errors import PlanError, nearest, some
+from ...core.records import Case, Result
+from ..base import Built, step_of
 from ..behaviour.build import built_suite, chosen_cases, load_suite, split_file
 from ..behaviour.settings import SPLITS
 from .hyper import method_options
-from .iid import iid_cases, load_iid, ood_cases, overlap
+from .iid import iid_cases, load_iid, overlap
 from .lessons import training_cases
-from .settings import Asked, HoldOut, Settings, Train
-from .tasks import check_tasks, tasks_of
-from .trainings import METHODS
+from .settings import Asked, HoldOut, Method, Settings, Train
 
 UNITS = ("functionality", "capability", "test type")
 """What can be held out."""
@@ -30,9 +29,55 @@ SAMPLE_SEED = 0
 """Seed of `limit` and `hold_out_sample`: all trainings are compared on the same cases."""
 
 
+# Tasks
+
+
+def tasks_of(settings: Settings) -> Sequence[Settings]:
+    """Return the settings of each task of a plan; they themselves where the plan has one."""
+    return list(settings.tasks.values()) if settings.tasks else [settings]
+
+
+def results_of(task: Settings, results: Sequence[Result]) -> list[Result]:
+    """Return the results of one task."""
+    if not task.task:
+        return list(results)
+    return [result for result in results if result.job["settings"].get("task") == task.task]
+
+
+def _check_tasks(settings: Settings) -> None:
+    """Stop at tasks that Avg could not be taken over."""
+    first, *_ = tasks = tasks_of(settings)
+    experiments: dict[str, str] = {}
+    for task in tasks:
+        where = f"[learning.tasks.{task.task}]"
+        decisive = [getattr(task, each.name) for each in fields(task) if step_of(task, each) != "scoring"]
+        content = repr((decisive, task.predictions, task.model))
+        if content in experiments:
+            raise PlanError(
+                f"{where} is the same experiment as {experiments[content]}",
+                why="Avg would count it twice",
+                fix="a suite or data of its own, or leave it out",
+            )
+        experiments[content] = task.task
+        if task.seed != settings.seed:
+            raise PlanError(
+                f"{where} has a seed of its own", fix="leave it out: all tasks have the same seeds"
+            )
+        if task.scenarios != first.scenarios:
+            ours, theirs = (some(sorted(each.scenarios)) or "nothing" for each in (task, first))
+            raise PlanError(
+                f"{where} holds out {ours}, and {first.task} {theirs}",
+                why="Avg is a mean over the same scenarios of every task",
+                fix="hold_out above the tasks, for all of them",
+            )
+
+
+# Jobs
+
+
 def parts(settings: Settings) -> list[Settings]:
     """Return the settings of each job, task by task."""
-    check_tasks(settings)
+    _check_tasks(settings)
     return [part for task in tasks_of(settings) for part in _parts_of_task(task)]
 
 
@@ -42,9 +87,14 @@ def _parts_of_task(settings: Settings) -> list[Settings]:
 
         return stored_parts(settings)
     if settings.teach:
-        from .teach import check_teaching
-
-        check_teaching(settings)
+        if not settings.iid and not settings.iid_test:
+            raise PlanError("[learning] needs i.i.d. data to test on", fix='iid_test = "test.tsv"')
+        if settings.fold or settings.s_iid_mode != "full":
+            raise PlanError(
+                "teach excludes fold and s_iid_mode",
+                why="a model that has something held out answers only that",
+                fix="leave them out",
+            )
         rows = [(replace(settings, teach=(how,)), how == "nothing") for how in dict.fromkeys(settings.teach)]
     else:
         _check(settings)
@@ -68,14 +118,15 @@ def _trained_rows(settings: Settings) -> list[tuple[Settings, bool]]:
     rows = []
     for config in dict.fromkeys(settings.train.on):
         is_baseline = config == "iid"
-        for method in ["vanilla"] if is_baseline else dict.fromkeys(settings.train.method):
+        methods: Sequence[Method] = ["vanilla"] if is_baseline else settings.train.method
+        for method in dict.fromkeys(methods):
             train = replace(settings.train, on=(config,), method=(method,))
             rows.append((replace(settings, train=train), is_baseline))
     return rows
 
 
 def _check(settings: Settings) -> None:
-    """Stop at settings that contradict each other or have no effect."""
+    """Stop at settings that contradict each other."""
     train = settings.train
     from_model = train.from_ == "model"
     if from_model and "iid+suite" in train.on:
@@ -91,54 +142,25 @@ def _check(settings: Settings) -> None:
             "[learning] needs i.i.d. data",
             fix='--set iid=sentiment; in a plan, iid = "sentiment", or iid = "train.tsv" with iid_test = "test.tsv"',
         )
-    _refuse_unknown_methods(settings)
-    _refuse_idle(train)
+    _check_options(settings)
     _refuse_tested_twice(settings, train)
 
 
-def _refuse_unknown_methods(settings: Settings) -> None:
-    """Stop at an unknown method or option; torch is imported only for options."""
+def _check_options(settings: Settings) -> None:
+    """Stop at options that no method has; torch is imported only for options."""
     train = settings.train
-    for name in train.method:
-        if name not in METHODS:
+    for name in train.options:
+        if name not in train.method:
             raise PlanError(
-                f"unknown method {name!r}",
-                why=f"known: {', '.join(METHODS)}",
-                fix=nearest(name, METHODS) or "one of those",
+                f"train.options.{name} is for a method that this plan does not use",
+                why=f"train.method: {', '.join(train.method)}",
+                fix=nearest(name, train.method) or f'train.method = ["{name}"]',
             )
-    for name in (name for name in train.method if name in train.options):
         from ...training.methods import make_method
 
         task = load_suite(settings.suite).task
         for config in (config for config in train.on if config != "iid"):
             make_method(name, method_options(settings, task, config, name))
-
-
-def _refuse_idle(train: Train) -> None:
-    """Stop at settings of a method or a stage that no training of the plan has."""
-    for method in train.options:
-        if method not in train.method:
-            raise PlanError(
-                f"train.options.{method} is for a method that this plan does not use",
-                why=f"train.method: {', '.join(train.method)}",
-                fix=nearest(method, train.method) or f'train.method = ["{method}"]',
-            )
-    if train.learning_rate and set(train.method) == {"lp"}:
-        raise PlanError(
-            "train.learning_rate has no effect on lp, which only trains a head",
-            fix=f"train.options.lp.learning_rate = {train.learning_rate:g}",
-        )
-    has_iid_stage = train.from_ == "base" and any(config != "iid+suite" for config in train.on)
-    has_suite_stage = any(config != "iid" for config in train.on)
-    idle: tuple[str, ...] = () if has_iid_stage else ("iid_epochs",)
-    idle += () if has_suite_stage else ("method", "options", "learning_rate", "batch", "epochs", "tune")
-    for name in idle:
-        if getattr(train, name) != getattr(Train(), name):
-            raise PlanError(
-                f"train.{name} has no effect",
-                why=f"no training of this plan has such a stage (train.on: {', '.join(train.on)})",
-                fix="leave it out, or another train.on",
-            )
 
 
 def _refuse_tested_twice(settings: Settings, train: Train) -> None:
@@ -213,7 +235,6 @@ def build_cases(settings: Settings) -> Built:
     data = load_iid(settings)
     about |= overlap(settings, data)
     rows = [] if is_part and settings.teach else iid_cases(data)
-    rows += [] if is_part else ood_cases(settings, data)
     built = built_suite(suite, [*cases, *rows] if rows else cases, about)
     # A trained model has no stored answers, so the cases that these were chosen from are not needed.
     return replace(built, chosen_from=()) if is_part else built

@@ -1,21 +1,16 @@
 """Compare the scenarios of a plan: G of every row against the model trained without the suite.
 
-`docs/method/beluga.md` 1.5 and 1.9.
+`docs/method/beluga.md` 1.5, 1.9 and 1.15. The groups of a measure are `config`, `method` and `hold out`, and `model` if
+a plan has several. A measure with `seed` describes a single run, one without `seed` the mean over runs. Comparisons
+with the iid row (`difference`, `p value`, `adjusted p value`) have the group `score`: "G" or "iid score".
 
-    jobs of a plan ──► trainings.py ──► scores with intervals, pass rates ──► Measures
-                       folds joined     tests against the iid row             (Table 3, Figure 1)
-
-The groups of a measure are `config`, `method` and `hold out`, and `model` if a plan has several. A measure with `seed`
-describes a single run, one without `seed` the mean over runs. Intervals are for these functionalities and new cases
-(`docs/method/beyond.md` 7.2). Comparisons with the iid row (`difference`, `p value`, `adjusted p value`) have the group
-`score`: "G" or "iid score".
-
-Every interval and every test starts from the settings' seed. Pure: no model is queried and no file is read.
+Every interval and every test starts from the settings' seed.
 """
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean
 
 import numpy as np
 
@@ -25,14 +20,25 @@ from ...stats.generalization import ESTIMABLE_SEEDS, METHOD, Draws, draw, estima
 from ...stats.intervals import Interval, cluster_wilson, t_quantile
 from ...stats.paired import generalization_score
 from ...stats.resampling import cluster_table
+from ...stats.seeds import error_of_difference
 from ..behaviour.wording import NO_CASE_ANSWERED, NO_CASE_APPLIES
 from . import wording
-from .against_iid import Contest, common_seeds, contest_measures, g_test, iid_test, over_seeds, with_interval
-from .averages import average_measures, means_over_methods
+from .against_iid import (
+    Contest,
+    common_seeds,
+    contest_measures,
+    g_test,
+    iid_test,
+    over_seeds,
+    welch,
+    with_interval,
+)
 from .settings import Settings
-from .table3 import rows_of_table3
-from .trainings import HOLD_OUTS, Flags, Floats, Scenario, Trainings, read_trainings, undefined
+from .table3 import ALL, COLUMNS, IID_COLUMN, TableRow, average_g, mean_gain, rows_of_table3
+from .trainings import HOLD_OUTS, Flags, Floats, Row, Scenario, Trainings, read_trainings, undefined
 from .wording import NO_FUNCTIONALITY
+
+AVERAGE, OVER_METHODS = "average G", "mean over methods"
 
 
 def compare_models(
@@ -61,12 +67,6 @@ def compare_trainings(
     return [row for table in compare_models(settings, results, planned) for row in table.all_measures()]
 
 
-def compare_tasks(tables: "Sequence[ModelTable]", seed: int) -> list[Measure]:
-    """Return the paper's last column: Avg of every row over the scenarios of all tasks."""
-    rows, contests = [table.rows for table in tables], [table.contests for table in tables]
-    return list(average_measures(rows, contests, seed))
-
-
 class ModelTable:
     """One model's Table 3: rows compared on the same functionalities, with the measures and tests behind them."""
 
@@ -89,7 +89,7 @@ class ModelTable:
 
     def all_measures(self) -> list[Measure]:
         """Return the measures with the averages over scenarios and over methods."""
-        averages = average_measures([self.rows], [self.contests], self.settings.seed)
+        averages = average_measures([self], self.settings.seed)
         every = [*self.measures, *averages, *means_over_methods(self.rows)]
         return [replace(row, groups={**self.groups, **row.groups}) for row in every]
 
@@ -98,30 +98,22 @@ class ModelTable:
         total, note = len(self.trainings.functionalities), wording.left_out(self.left_out)
         yield Measure("functionalities compared", float(len(self.compared)), total, note=note)
         if self.baseline:
-            yield from self._labelled_data(self.baseline)
+            yield from self._iid(self.baseline)
             yield from self._scenario(self.baseline)
             yield from self._on_what_was_left_out(self.baseline)
         for row in self.trainings.rows:
             # If a plan has one fold, the first scenario is that fold.
-            yield from self._labelled_data(self.scenarios[row, self.trainings.hold_outs[0]])
+            yield from self._iid(self.scenarios[row, self.trainings.hold_outs[0]])
             for hold_out in self.trainings.hold_outs:
                 yield from self._scenario(self.scenarios[row, hold_out])
         yield from contest_measures(self.contests, self.settings)
 
-    def _labelled_data(self, scenario: Scenario) -> Iterator[Measure]:
-        """Yield the scores on i.i.d. and further data; keep their tests."""
+    def _iid(self, scenario: Scenario) -> Iterator[Measure]:
+        """Yield the scores on i.i.d. data; keep their test."""
         yield from self._iid_rates(scenario)
         yield from self._f1(scenario)
-        base = None if scenario.is_baseline else self.baseline
-        if base:
-            self.contests += iid_test(self.settings, scenario, base)
-        for name in self.trainings.ood:
-            there = self.trainings.out_of_domain(scenario, name)
-            yield from self._iid_rates(there, "ood score", {"data": name})
-            if base:
-                tests = iid_test(self.settings, there, self.trainings.out_of_domain(base, name))
-                about = {"score": "ood score", "data": name}
-                self.contests += [replace(test, groups={**test.groups, **about}) for test in tests]
+        if self.baseline and not scenario.is_baseline:
+            self.contests += iid_test(self.settings, scenario, self.baseline)
 
     def _on_what_was_left_out(self, baseline: Scenario) -> Iterator[Measure]:
         """Yield the baseline's scores on the functionalities of a column, where those were drawn."""
@@ -192,13 +184,12 @@ class ModelTable:
     def _scoped(self, row: Measure, scenario: Scenario) -> Measure:
         """Return a mean over seeds with its scope (`docs/method/beyond.md` 7.3)."""
         seeds, known = len(scenario.seeds), len(self.trainings.seeds)
-        parts, facts = list(reach_so_far(seeds, known)), {"seeds": seeds, "seeds known": known}
+        parts = list(reach_so_far(seeds, known))
         if self.settings.fold and scenario.hold_out in HOLD_OUTS[1:]:
             parts.insert(0, f"only {'on' if scenario.is_baseline else 'without'} {self.settings.fold}")
         if self._has_own_iid(scenario):
             parts.append(wording.HELD_OUT_IID)
-            facts["iid of held-out models"] = True
-        return replace(row, facts={**row.facts, **facts}).with_note("; ".join(parts))
+        return row.with_note("; ".join(parts))
 
     def _has_own_iid(self, scenario: Scenario) -> bool:
         left_out = scenario.hold_out in HOLD_OUTS[1:] and not scenario.is_baseline
@@ -224,10 +215,8 @@ class ModelTable:
             row = Measure("iid F1", mean, _applies(scenario.iid), scenario.groups)
             yield self._scoped(row, scenario)
 
-    def _iid_rates(
-        self, scenario: Scenario, name: str = "iid score", groups: Mapping[str, str] | None = None
-    ) -> Iterator[Measure]:
-        return self._rates(name, scenario, scenario.iid, np.isnan(scenario.iid), groups or {})
+    def _iid_rates(self, scenario: Scenario) -> Iterator[Measure]:
+        return self._rates("iid score", scenario, scenario.iid, np.isnan(scenario.iid), {})
 
     def _rates(
         self, name: str, scenario: Scenario, hits: Floats, failed: Flags, groups: Mapping[str, str]
@@ -297,3 +286,88 @@ def f1_of(wanted: Flags, hits: Floats) -> float | None:
     alarms = (1 - hits[known & ~wanted]).sum()
     total = 2 * right + missed + alarms
     return float(2 * right / total) if total else None
+
+
+# Averages: the paper's Avg of a row over scenarios and tasks, and of a configuration over methods
+
+
+def average_measures(of_tasks: Sequence[ModelTable], seed: int) -> Iterator[Measure]:
+    """Yield the paper's Avg of every row that is complete in all tasks, and its test against the iid row."""
+    tables = [table.rows for table in of_tasks]
+    averages = average_g(tables)
+    baseline = next((value for (config, _), value in averages.items() if config == "iid"), None)
+    several = len(tables) > 1
+    for row, value in averages.items():
+        groups = {"config": row[0], "method": row[1], "hold out": ALL}
+        yield Measure(AVERAGE, value, 0, groups, note=f"over {len(tables)} tasks" if several else "")
+        if row[0] == "iid" or baseline is None:
+            continue
+        scored = groups | {"score": AVERAGE}
+        tests = [_of_row(row, table.contests) for table in of_tasks]
+        changes = [test.difference.value for of_task in tests for test in of_task]
+        columns = [sum(name in HOLD_OUTS for name in table[0].cells) for table in tables]
+        is_tested = list(map(len, tests)) == columns  # every score of the row, on seeds that both have
+        observed = fmean(changes) if is_tested else value - baseline
+        yield Measure("difference", observed, 0, scored, of=AVERAGE)
+        p = _p(tests, observed, seed) if is_tested else None
+        if p is not None:
+            over_seeds = any(test.by_seed is not None for of_task in tests for test in of_task)
+            test = "Welch's t over seeds" if over_seeds else "randomisation"
+            over = "scenarios and tasks" if several else "scenarios"
+            yield Measure("p value", p, 0, scored, note=f"{test}, averaged over {over}; not adjusted")
+
+
+def _of_row(row: Row, contests: Sequence[Contest]) -> list[Contest]:
+    """Return the tests of a row's G in each scenario."""
+    which = ("G", *row)
+    return [
+        test for test in contests if tuple(test.groups[n] for n in ("score", "config", "method")) == which
+    ]
+
+
+def _p(contests: Sequence[Sequence[Contest]], observed: float, seed: int) -> float | None:
+    """Return the p of an average; None where its scores were not all tested alike.
+
+    By case: (shuffles whose average differs at least as much + 1) / (shuffles + 1).
+    """
+    every = [test for tests in contests for test in tests]
+    by_seed = [test.by_seed for test in every if test.by_seed is not None]
+    if by_seed:
+        if len(by_seed) < len(every) or len({scores.shape for scores in by_seed}) != 1:
+            return None
+        mean: Floats = np.mean(by_seed, axis=0)
+        error = error_of_difference(mean[1], mean[0])
+        return welch(mean, error)[1] if error.error > 0 else None
+    rng = np.random.default_rng(seed)
+    shuffled: list[Floats] = []
+    for tests in contests:
+        known = [test.shuffled for test in tests if test.shuffled is not None]
+        if not known:
+            return None
+        # One task's shuffles in another order: two tasks that began with the same seed are not exchanged alike.
+        order = rng.permutation(len(known[0]))
+        shuffled += [draws[order] for draws in known]
+    if len({len(draws) for draws in shuffled}) != 1:
+        return None
+    average = np.mean(shuffled, axis=0)
+    return float(((np.abs(average) >= abs(observed) - 1e-12).sum() + 1) / (len(average) + 1))
+
+
+def means_over_methods(rows: Sequence[TableRow]) -> Iterator[Measure]:
+    """Yield each column's mean over the methods of a configuration, and its difference from the iid row."""
+    has_baseline = any(row.is_baseline for row in rows)
+    for config in dict.fromkeys(row.config for row in rows if not row.is_baseline):
+        members = [row for row in rows if row.config == config]
+        for column in (name for name in COLUMNS if name in rows[0].cells):
+            values = [row.cells[column].value for row in members]
+            known = [value for value in values if value is not None]
+            if not known or len(known) < len(values):
+                continue
+            groups = {"config": config, "column": COLUMNS[column]}
+            mean = Measure(OVER_METHODS, fmean(known), len(known), groups)
+            yield mean
+            gain = mean_gain(rows, column, config) if has_baseline else None
+            if gain is not None:
+                score = "iid score" if column == IID_COLUMN else "G"
+                change = replace(mean, name="difference", value=gain, of=score)
+                yield replace(change, groups=groups | {"score": OVER_METHODS})

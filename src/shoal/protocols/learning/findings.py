@@ -1,15 +1,18 @@
 """Findings of a plan's trainings: the conclusion of each table, lost tasks, negative transfer.
 
-A row whose i.i.d. score is significantly and more than five points below the iid row's lost the task, or never learnt
-it. With 20 points its other columns mean nothing.
+A row whose i.i.d. score is significantly and 20 points below the iid row's lost the task, or never learnt it.
 
 Negative transfer (`docs/method/beyond.md` 7.10): training on a functionality's siblings makes it worse,
 Δ_F = s_F(its siblings trained on) - s_F(its whole capability held out), case by case.
+
+Shared texts (`docs/method/beluga.md` 1.2): test cases whose texts are all among the training data of the model that
+they test. Other functionalities may have the same texts, and a split by id separates copies.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -19,25 +22,24 @@ from ...core.records import Finding, Measure, Result
 from ...stats.multiplicity import holm
 from ...stats.paired import sign_flip_test, sign_test
 from ..base import Compared
-from ..behaviour.build import load_suite
 from ..behaviour.wording import failed_checks
 from . import wording
-from .against_iid import common_hits, common_seeds, iid_test
-from .build import planned_folds
-from .comparison import ModelTable, compare_models, compare_tasks
-from .degeneracy import FORGOTTEN, UNTRAINED
-from .hyper import untuned
+from .against_iid import common_seeds
+from .build import planned_folds, results_of, tasks_of
+from .comparison import ModelTable, average_measures, compare_models
+from .lessons import held_out, training_cases
+from .scoring import FORGOTTEN, UNTRAINED
 from .settings import Settings
-from .shared_texts import shared_findings, shared_texts
-from .table3 import Name, TableRow, name_of
-from .tasks import results_of, tasks_of
-from .trainings import Floats, Row, Scenario, Trainings, read_trainings
+from .table3 import IID_COLUMN, Cell, Name, TableRow, name_of
+from .trainings import Floats, Row, Trainings, read_trainings
 
-CONCLUSION, NEGATIVE_TRANSFER, UNTUNED_NUMBERS = "conclusion", "negative transfer", "untuned numbers"
-POINTS, MUCH = 0.05, 0.2
-"""Smallest loss of i.i.d. score that is reported as part of the task, and as the whole task."""
-CONCLUDED, LOST, TRANSFER, OF_A_FOLD = 100.0, 20.0, 5.0, 0.1
+CONCLUSION, NEGATIVE_TRANSFER, SHARED_TEXTS = "conclusion", "negative transfer", "shared texts"
+MUCH = 0.2
+"""Smallest loss of i.i.d. score that is reported as a lost task."""
+CONCLUDED, LOST, SHARED, TRANSFER, OF_A_FOLD = 100.0, 20.0, 15.0, 5.0, 0.1
 """Weights of the kinds of findings, and the factor for a single fold."""
+MOST = "largest effect"
+"""The fact of the change of the suite score if every shared case passed for this reason alone."""
 
 
 def compare_plan(settings: Settings, results: Sequence[Result]) -> Compared:
@@ -47,8 +49,9 @@ def compare_plan(settings: Settings, results: Sequence[Result]) -> Compared:
     for task in tasks_of(settings):
         own, about = results_of(task, results), {"task": task.task} if task.task else {}
         tables += compare_models(task, own, planned_folds(task))
-        found = [*_untuned(task), *training_findings(own)]
-        of_trainings += [replace(finding, groups={**about, **finding.groups}) for finding in found]
+        of_trainings += [
+            replace(finding, groups={**about, **finding.groups}) for finding in training_findings(own)
+        ]
     findings = [*table_findings(tables), *of_trainings]
     measures = []
     for table in tables:
@@ -57,7 +60,7 @@ def compare_plan(settings: Settings, results: Sequence[Result]) -> Compared:
         findings += shared_findings(table, shared)
     measures += over_tasks(tables, settings) if settings.tasks else []
     rows = {name_of(table.groups): table.rows for table in tables}
-    return Compared(measures, [*conclusions(rows, findings), *findings])
+    return Compared(measures, [*conclusions(rows), *findings])
 
 
 def over_tasks(tables: Sequence[ModelTable], settings: Settings) -> list[Measure]:
@@ -70,24 +73,16 @@ def over_tasks(tables: Sequence[ModelTable], settings: Settings) -> list[Measure
         for model, of_model in by_model.items()
         if len(of_model) == len(tasks_of(settings))
         if len({table.trainings.jobs[0].model for table in of_model if not table.settings.model}) <= 1
-        for row in compare_tasks(of_model, settings.seed)
+        for row in average_measures(of_model, settings.seed)
     ]
 
 
-def _untuned(settings: Settings) -> list[Finding]:
-    """Return a finding on every method that takes another's hyper-parameters."""
-    task = load_suite(settings.suite).task
-    names = untuned(settings, task) if settings.trains else []
-    return [Finding(UNTUNED_NUMBERS, wording.untuned(name, task), weight=LOST) for name in names]
-
-
-def conclusions(tables: Mapping[Name, Sequence[TableRow]], findings: Sequence[Finding] = ()) -> list[Finding]:
+def conclusions(tables: Mapping[Name, Sequence[TableRow]]) -> list[Finding]:
     """Return the headline of each table."""
     concluded = []
     for name, rows in tables.items():
         if rows:
-            words = wording.headline(rows, lost_rows(findings, name))
-            text = "".join(word.text for word in words).replace("\n", " ")
+            text = "".join(word.text for word in wording.headline(rows)).replace("\n", " ")
             cells = [cell for row in rows for cell in row.cells.values()]
             rests_on = tuple(cell.difference for cell in cells if cell.difference)
             groups = {key: value for key, value in zip(("model", "task"), name, strict=True) if value}
@@ -122,59 +117,23 @@ def table_findings(tables: Sequence[ModelTable]) -> list[Finding]:
     """Return what several trainings show together: lost tasks and negative transfer."""
     findings = []
     for table in tables:
-        every = [*lost_tasks(table.trainings), *negative_transfer(table.trainings)]
+        every = [*lost_tasks(table.rows), *negative_transfer(table.trainings)]
         findings += [replace(finding, groups={**table.groups, **finding.groups}) for finding in every]
     return sorted(findings, key=lambda finding: -finding.weight)
-
-
-def lost_rows(findings: Sequence[Finding], table: Name) -> Collection[Row]:
-    """Return the rows whose full model lost the task, or never learnt it, in some runs."""
-    return {
-        (finding.groups["config"], finding.groups["method"])
-        for finding in findings
-        if finding.kind in (FORGOTTEN, UNTRAINED)
-        and name_of(finding.groups) == table
-        and not {"seed", "fold"} & finding.groups.keys()
-    }
 
 
 # Lost tasks
 
 
-def lost_tasks(trainings: Trainings) -> list[Finding]:
-    """Return the rows that lost the task; Holm over all."""
-    base = trainings.baseline
-    if base is None:
-        return []
-    tests = [
-        (scenario, test)
-        for scenario in (trainings.scenario(row, "seen") for row in trainings.rows)
-        for test in iid_test(trainings.settings, scenario, base, these_runs=True)
-    ]
-    adjusted = holm([test.p for _, test in tests]).tolist() if tests else []
-    return [
-        _lost(scenario, base, test.difference.value, p)
-        for (scenario, test), p in zip(tests, adjusted, strict=True)
-        if p <= ALPHA and test.difference.value < -POINTS
-    ]
-
-
-def _lost(scenario: Scenario, base: Scenario, difference: float, p: float) -> Finding:
-    """Return the finding; it counts the runs, because a mean hides one run that lost everything."""
-    hits = common_hits(scenario, base)
-    ours, theirs = (
-        Measure("iid score", float(side.mean()), len(side), which.groups)
-        for side, which in zip(hits, (scenario, base), strict=True)
-    )
-    is_all = difference <= -MUCH
-    losses = (hits[1] - hits[0]).mean(axis=0)
-    count = int((losses >= (MUCH if is_all else POINTS)).sum())
-    text = wording.lost_task(
-        scenario.row, is_all=is_all, count=count, scores=hits[0].mean(axis=0), before=hits[1].mean()
-    )
-    kind = FORGOTTEN if wording.starts_trained(scenario.row) else UNTRAINED
-    groups = {"config": scenario.row[0], "method": scenario.row[1]}
-    return Finding(kind, text, (ours, theirs), LOST, groups, {"difference": difference, "adjusted p": p})
+def lost_tasks(rows: Sequence[TableRow]) -> Iterator[Finding]:
+    """Yield the rows that lost the task or never learnt it; their other columns mean nothing."""
+    for row in rows:
+        cell = row.cells.get(IID_COLUMN, Cell())
+        if row.verdict(IID_COLUMN) == "worse" and cell.change <= -MUCH:
+            kind = FORGOTTEN if wording.starts_trained(row.name) else UNTRAINED
+            rests_on = tuple(measure for measure in (cell.score, cell.difference) if measure)
+            groups = {"config": row.config, "method": row.method}
+            yield Finding(kind, wording.lost_task(row), rests_on, LOST, groups)
 
 
 # Negative transfer
@@ -218,3 +177,58 @@ def _p(trainings: Trainings, sums: Floats, seeds: int) -> float:
         return sign_test(int((sums > 0).sum()), int((sums < 0).sum()))
     rng = np.random.default_rng(trainings.settings.seed)
     return sign_flip_test(sums, rng, trainings.settings.shuffles)
+
+
+# Shared texts
+
+
+def shared_texts(table: ModelTable) -> list[Measure]:
+    """Return the share of such cases in each scenario; none where nothing is trained."""
+    trainings = table.trainings
+    if not trainings.settings.trains:
+        return []
+    trained: dict[Any, set[str]] = {}
+    for case in training_cases(trainings.settings):
+        for example in case.examples:
+            trained.setdefault(example, set()).add(case.groups["functionality"])
+    every = [row for hold_out in trainings.hold_outs for row in _measures(table, hold_out, trained)]
+    return [replace(row, groups={**table.groups, **row.groups}) for row in every]
+
+
+def _measures(table: ModelTable, hold_out: str, trained: dict[Any, set[str]]) -> Iterator[Measure]:
+    flags = _flags(table.trainings, hold_out, trained)
+    if not flags:
+        return
+    places = table.trainings.functionalities
+    most = [fmean(flags[place] for place in places[name].tolist()) for name in table.compared]
+    facts = {"cases": sum(flags), MOST: fmean(most) if most else 0.0}
+    yield Measure(SHARED_TEXTS, fmean(flags), len(flags), {"hold out": hold_out}, facts=facts)
+
+
+def _flags(trainings: Trainings, hold_out: Any, trained: dict[Any, set[str]]) -> list[bool]:
+    """Return for each test case whether another functionality, or a copy, has all its texts."""
+    without: dict[str, frozenset[str]] = {"": frozenset()}
+    flags = []
+    for position in trainings.suite.tolist():
+        case = trainings.cases[position]
+        fold = case.groups.get(hold_out, "")
+        if fold not in without:
+            without[fold] = held_out(replace(trainings.settings, hold_out=(hold_out,), fold=fold))
+        flags.append(all(trained.get(example, set()) - without[fold] for example in case.examples))
+    return flags
+
+
+def shared_findings(table: ModelTable, shared: list[Measure]) -> Iterator[Finding]:
+    """Yield the rows whose gain could come from such cases alone."""
+    scenarios = {row.groups["hold out"]: row for row in shared}
+    for row in table.rows[1:] if table.baseline else ():
+        for hold_out, measure in scenarios.items():
+            cell, before = (each.cells.get(hold_out) for each in (row, table.rows[0]))
+            suites = [each.suite.value for each in (cell, before) if each and each.suite]
+            known = [value for value in suites if value is not None]
+            if row.verdict(hold_out) == "better" and len(known) == 2:
+                gain = known[0] - known[1]
+                if gain <= measure.facts[MOST]:
+                    text = wording.shared_gain(row.name, hold_out, measure.facts["cases"], measure.n, gain)
+                    groups = {**table.groups, "config": row.config, "method": row.method}
+                    yield Finding(SHARED_TEXTS, text, (measure,), SHARED, groups)

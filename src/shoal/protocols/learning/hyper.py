@@ -12,9 +12,9 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from ...core.errors import PlanError
-from ...training.config import TrainConfig
-from .settings import RANGES, Settings, Train
+from ...core.ranges import BatchSize, Epochs, Rate
+from ...training.config import TrainConfig, checked
+from .settings import Settings, Train
 
 TINY_FACTOR = 25
 TINY_FACTORS = {"irm": 10, "group-dro": 10, "dropout": 10, "lp-ft": 10, "lora": 3}
@@ -107,7 +107,7 @@ QUIRKS: dict[str, dict[str, Any]] = {
     "fish": {**ALIKE["fish"], "epsilon": REFERENCE, "extra_momentum_step": True},
 }
 """Options that make a method what the reference code does, where we would do otherwise."""
-SHARED = tuple(RANGES)
+SHARED: dict[str, Any] = {"learning_rate": Rate, "batch": BatchSize, "epochs": Epochs}
 """Numbers of `train` that train.options.METHOD may override."""
 
 
@@ -122,24 +122,12 @@ def tuned(task: str, method: str, config: str) -> Tuned:
     return next(numbers for (name, configs), numbers in table.items() if name == known and config in configs)
 
 
-def untuned(settings: Settings, task: str) -> list[str]:
-    """Return the paper's methods that take vanilla's numbers, because its table has none of theirs.
-
-    >>> untuned(Settings(train=Train(method=("vanilla", "fish"))), "reading comprehension")
-    ['fish']
-    """
-    known = {name for name, _ in TUNED.get(task, TUNED["sentiment"])} | {"lp-ft", *FASTER}
-    is_set = {name for name in settings.train.method if len(set_numbers(settings.train, name)) == len(SHARED)}
-    names = () if settings.train.tune else settings.train.method
-    return [name for name in names if name not in known and name not in is_set]
-
-
 def iid_how(settings: Settings, model: str, task: str) -> TrainConfig:
     """Return the hyper-parameters of the i.i.d. stage."""
     train = settings.train
     usual = IID_OF_READING if task == READING else IID
     return TrainConfig(
-        learning_rate=usual.rate * _factor(model),
+        learning_rate=usual.rate * rate_factor(model),
         batch=_batch(settings, task, usual.batch),
         epochs=train.iid_epochs or usual.epochs,
         group_by_length=settings.profile == "recommended",
@@ -150,7 +138,7 @@ def suite_how(settings: Settings, model: str, task: str, config: str, method: st
     """Return the hyper-parameters of the suite stage; lp-ft begins as lp and goes on as vanilla."""
     epochs, batch, rate = tuned(task, "vanilla" if method == "lp-ft" else method, config)
     usual = TrainConfig(
-        learning_rate=rate if method == "lp" else rate * _factor(model, method) * FASTER.get(method, 1),
+        learning_rate=rate if method == "lp" else rate * rate_factor(model, method) * FASTER.get(method, 1),
         batch=_batch(settings, task, batch),
         epochs=2 * HALF if method == "lp-ft" else epochs,
     )
@@ -164,8 +152,10 @@ def set_numbers(train: Train, method: str) -> dict[str, Any]:
     """
     shared = {name: getattr(train, name) for name in SHARED if (method, name) != ("lp", "learning_rate")}
     numbers = {name: value for name, value in shared.items() if value}
-    own = train.options.get(method, {})
-    return numbers | {name: _number(method, name, own[name]) for name in SHARED if name in own}
+    own = {name: value for name, value in train.options.get(method, {}).items() if name in SHARED}
+    for name, value in own.items():
+        checked(f"train.options.{method}.{name}", value, SHARED[name])
+    return numbers | own
 
 
 RATES, BATCHES, EPOCHS = (2e-5, 3e-5, 5e-5), (8, 16), (1, 2, 3)
@@ -177,7 +167,7 @@ LARGE_BATCHES = (2, 3)
 
 def grid(settings: Settings, model: str, task: str, method: str) -> list[dict[str, Any]]:
     """Return the grid in the order that decides ties: fewer epochs, the lower rate, the smaller batch."""
-    times = _factor(model, method) * FASTER.get(method, 1)
+    times = rate_factor(model, method) * FASTER.get(method, 1)
     as_in_paper = task == READING and settings.profile != "recommended"
     searched: dict[str, Sequence[float]] = {
         "epochs": EPOCHS,
@@ -188,33 +178,8 @@ def grid(settings: Settings, model: str, task: str, method: str) -> list[dict[st
     return [dict(zip(searched, numbers, strict=True)) for numbers in product(*searched.values())]
 
 
-def as_for_bert(rate: float, model: str, method: str) -> float:
-    """Return the rate for BERT-base that corresponds to this model's."""
-    return rate / _factor(model, method)
-
-
-def as_for_lp_ft(model: str) -> float:
-    """Return the ratio of lp-ft's rate to vanilla's: below 1 for tiny models, where lp-ft forgot the task at vanilla's.
-
-    >>> as_for_lp_ft("hf:bert"), as_for_lp_ft("tiny:sentiment")
-    (1.0, 0.4)
-    """
-    return _factor(model, "lp-ft") / _factor(model)
-
-
 def _batch(settings: Settings, task: str, usual: int) -> int:
     return READING_BATCH if task == READING and settings.profile == "recommended" else usual
-
-
-def _number(method: str, name: str, value: Any) -> Any:
-    kinds = int if name == "batch" else int | float
-    if isinstance(value, kinds) and not isinstance(value, bool) and RANGES[name].holds(value):
-        return value
-    raise PlanError(
-        f"train.options.{method}.{name} = {value!r}",
-        why=f"{RANGES[name]}{', a whole one' if name == 'batch' else ''}",
-        fix="leave it out for the usual value",
-    )
 
 
 def method_options(
@@ -255,5 +220,6 @@ def iid_losses(settings: Settings, task: str) -> dict[str, str]:
     return chosen | {"labels": "softmax"} if "labels" in chosen else chosen
 
 
-def _factor(model: str, method: str = "vanilla") -> int:
+def rate_factor(model: str, method: str = "vanilla") -> int:
+    """Return the ratio of a model's learning rate to that of BERT-base."""
     return TINY_FACTORS.get(method, TINY_FACTOR) if model.startswith("tiny:") else 1

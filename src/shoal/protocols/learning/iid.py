@@ -2,15 +2,12 @@
 
 shoal's own rows come from `data/grammar`, others from a file to train on and a file to test on. With a suite of labels
 rows have labels; with one of reading comprehension they have answers, which are pieces of their context.
-
-    iid_identity(settings)   what decides the rows, for the names of jobs; reads no row
-    load_iid(settings)       the rows; read or generated once
 """
 
 import hashlib
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,8 +31,8 @@ from ..behaviour.suite import DEFAULTS
 if TYPE_CHECKING:
     from .settings import Settings
 
-IID, OOD = "i.i.d.", "o.o.d."
-"""Capability of i.i.d. rows among the cases, and of rows of further data."""
+IID = "i.i.d."
+"""Capability of i.i.d. rows among the cases."""
 OVERLAP = "i.i.d. rows that are trained on too"
 """The fact of a job that counts test rows which also occur in the training data."""
 EXACT_MATCH = Expect("squad_normalise")
@@ -47,14 +44,10 @@ class IidData:
 
     train: tuple[Row, ...]
     test: tuple[Row, ...]
-    validation: tuple[Row, ...]
-    """Rows to select by: the other half of the test file, where that is halved."""
     labels: tuple[str, ...]
     """In the order of the suite's."""
     answers: tuple[tuple[str, ...], ...] = ()
     """In reading comprehension, the right answers of each test row."""
-    renamed: Mapping[str, str] = field(default_factory=dict)
-    """Label in the files to label of the suite."""
 
     @property
     def is_reading(self) -> bool:
@@ -65,11 +58,6 @@ class IidData:
 def is_iid(case: Case) -> bool:
     """Return whether a case is an i.i.d. row."""
     return case.groups["capability"] == IID
-
-
-def is_labelled_row(case: Case) -> bool:
-    """Return whether a case is a row of labelled data, i.i.d. or not, and not a case of the suite."""
-    return case.groups["capability"] in (IID, OOD)
 
 
 # Identity
@@ -166,14 +154,12 @@ def _load(source: _Source) -> IidData:
     test = [row for row, _ in tested]
     renamed = {} if reading else _names_of_labels(source, train, test, tuple(suite.labels or ()))
     _refuse_overlap(source, train, test)
-    selected_by, tested = _halves(tested) if source.halves else ([], tested)
+    tested = _tested_half(tested) if source.halves else tested
     return IidData(
         _with_labels(train, renamed),
         _with_labels([row for row, _ in tested], renamed),
-        _with_labels([row for row, _ in selected_by], renamed),
         tuple(in_suite_order(sorted({*renamed.values()}), suite.labels)),
         tuple(answers for _, answers in tested) if reading else (),
-        renamed,
     )
 
 
@@ -181,15 +167,14 @@ def _rows(source: _Source, file: str, part: Literal["train", "test"], reading: b
     """Return shoal's own rows, or those of a file: labelled texts, SQuAD's JSON or a table of questions."""
     if source.iid in GRAMMARS:
         return [(row, (row.label,)) for row in grammar.make_rows(source.iid, part)]
-    return _rows_of_file(Path(file), reading, source.text, source.label) if file else []
-
-
-def _rows_of_file(path: Path, reading: bool, text: tuple[str, ...] = (), label: str = "") -> list[Tested]:
-    if reading and is_squad(path):
-        return [(question.row, question.answers) for question in read_squad(path)]
+    if not file:
+        return []
+    if reading and is_squad(Path(file)):
+        return [(question.row, question.answers) for question in read_squad(Path(file))]
+    text, label = source.text, source.label
     if reading:
         text, label = text or ("context", "question"), label or "answer"
-    return [(row, (row.label,)) for row in read_labelled(path, text, label).rows]
+    return [(row, (row.label,)) for row in read_labelled(Path(file), text, label).rows]
 
 
 def _names_of_labels(
@@ -211,14 +196,10 @@ def _sample(rows: list[Row], limit: int) -> list[Row]:
     return [rows[at] for at in chosen]
 
 
-def _halves(rows: Sequence[Tested]) -> tuple[list[Tested], list[Tested]]:
-    """Return rows to select by and rows to test on, as Hugging Face's datasets halve with seed 42.
-
-    `docs/method/beluga.md` 1.2.
-    """
+def _tested_half(rows: Sequence[Tested]) -> list[Tested]:
+    """Return the half to test on, as Hugging Face's datasets halve with seed 42 (`docs/method/beluga.md` 1.2)."""
     order = np.random.default_rng(42).permutation(len(rows))
-    tested = math.ceil(len(rows) / 2)
-    return [rows[at] for at in order[tested:]], [rows[at] for at in order[:tested]]
+    return [rows[at] for at in order[: math.ceil(len(rows) / 2)]]
 
 
 def _with_labels(rows: Sequence[Row], renamed: Mapping[str, str]) -> tuple[Row, ...]:
@@ -230,8 +211,6 @@ def _with_labels(rows: Sequence[Row], renamed: Mapping[str, str]) -> tuple[Row, 
 
 
 def _need_files(settings: "Settings") -> None:
-    examples = ("train-v1.1.json", "dev-v1.1.json")
-    examples = examples if settings.suite == "reading" else ("train.tsv", "test.tsv")
     for name, setting in ((settings.iid, "iid"), (settings.iid_test, "iid_test")):
         if setting == "iid" and not name and settings.iid_test:
             continue  # nothing is trained on
@@ -239,7 +218,7 @@ def _need_files(settings: "Settings") -> None:
             raise PlanError(
                 f"{setting} = {name!r} is not a file" if name else f"{setting} is missing",
                 why=f"a file is needed, or for iid one of shoal's own: {', '.join(GRAMMARS)}",
-                fix=nearest(name, GRAMMARS) or 'iid = "{}", iid_test = "{}"'.format(*examples),
+                fix=nearest(name, GRAMMARS) or 'iid = "train.tsv", iid_test = "test.tsv"',
             )
 
 
@@ -288,19 +267,14 @@ def label_names(labels: Sequence[str], given: Sequence[str], suite: Sequence[str
     >>> label_names(["0", "1"], ("negative", "positive"), ("negative", "neutral", "positive"))
     {'0': 'negative', '1': 'positive'}
     """
-    if given and len(given) != len(labels):
-        raise PlanError(
-            f"iid_labels names {len(given)} labels, the i.i.d. data has {len(labels)}: {some(labels, 12)}",
-            fix="name each, in this order",
-        )
     spellings = Spellings(suite)
     spelt = [(spellings.get(label) or "") if suite else label for label in labels]
     names = list(given) or spelt
-    if suite and not set(names) <= set(suite):
+    if len(names) != len(labels) or (suite and not set(names) <= set(suite)):
         guess = spelt if any(spelt) else suggested_names(len(labels), suite)
         example = ", ".join(f'"{name or "?"}"' for name in guess)
         raise PlanError(
-            f"the i.i.d. data's labels {some(labels, 12)} are not the suite's: {some(suite, 12)}",
+            f"the i.i.d. data's labels {some(labels, 12)} have no names in the suite: {some(suite, 12)}",
             why="a wrong guess would train the model on the opposite",
             fix=f"iid_labels = [{example}], the suite's names of {some(labels, 12)} in this order",
         )
@@ -323,68 +297,11 @@ def label_names(labels: Sequence[str], given: Sequence[str], suite: Sequence[str
 
 def iid_cases(data: IidData) -> list[Case]:
     """Return the test rows as cases: a label to predict, or a question with its right answers."""
-    return _row_cases(IID, IID, data.test, data.answers)
-
-
-def _row_cases(
-    capability: str, name: str, rows: Sequence[Row], answers: Sequence[tuple[str, ...]]
-) -> list[Case]:
-    groups = {"functionality": name, "capability": capability, "test type": "MFT"}
+    groups = {"functionality": IID, "capability": IID, "test type": "MFT"}
     cases = []
-    for number, row in enumerate(rows):
+    for number, row in enumerate(data.test):
         meta: dict[str, Any] = {"expect": DEFAULTS["MFT"]}
-        if answers:
-            meta = {"expect": EXACT_MATCH, "reading": True, "answers": list(answers[number])}
-        cases.append(Case(f"{name}/{number}", (row.texts,), (row.label,), groups, meta=meta))
+        if data.answers:
+            meta = {"expect": EXACT_MATCH, "reading": True, "answers": list(data.answers[number])}
+        cases.append(Case(f"{IID}/{number}", (row.texts,), (row.label,), groups, meta=meta))
     return cases
-
-
-def ood_files(settings: "Settings") -> dict[str, Path]:
-    """Return the files of further data by name: the given one, or the file's."""
-    files: dict[str, Path] = {}
-    for entry in settings.ood:
-        name, _, file = entry.rpartition("=")
-        path = Path(file)
-        name = name or path.name.split(".")[0]
-        if not is_data(path) or name in files:
-            problem = f"two data sets are named {name!r}" if name in files else f"{file!r} is not a file"
-            raise PlanError(f"ood: {problem}", fix='ood = ["yelp=yelp.tsv", "NAME=FILE"]')
-        files[name] = path
-    return files
-
-
-def ood_digest(settings: "Settings") -> dict[str, str]:
-    """Return a digest of each file of further data."""
-    return {name: _file_digest(str(path), stamp(str(path))) for name, path in ood_files(settings).items()}
-
-
-def ood_cases(settings: "Settings", data: IidData) -> list[Case]:
-    """Return every row of further data as a case, with the label names of the i.i.d. data."""
-    cases: list[Case] = []
-    for name, path in ood_files(settings).items():
-        tested = _rows_of_file(path, data.is_reading)
-        rows, answers = [row for row, _ in tested], [right for _, right in tested]
-        if {row.texts for row in rows} == {row.texts for row in (*data.test, *data.validation)}:
-            raise PlanError(
-                f"ood: {path} holds the rows of the i.i.d. test data",
-                why="its score would be the i.i.d. score under another name",
-                fix="other data",
-            )
-        if data.is_reading:
-            cases += _row_cases(OOD, name, rows, answers)
-        else:
-            cases += _row_cases(OOD, name, _with_labels(rows, _ood_names(path, rows, data)), ())
-    return cases
-
-
-def _ood_names(path: Path, rows: Sequence[Row], data: IidData) -> dict[str, str]:
-    spellings = Spellings(data.labels)
-    names = {row.label: data.renamed.get(row.label) or spellings.get(row.label) or "" for row in rows}
-    unknown = sorted(label for label, name in names.items() if not name)
-    if unknown:
-        raise PlanError(
-            f"ood: {path} has the labels {some(unknown, 12)}, the i.i.d. data has {some(data.labels, 12)}",
-            why="a wrong guess would invert its scores",
-            fix="name the labels as the i.i.d. data does",
-        )
-    return names

@@ -2,25 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, Literal
 
-from ...core.ranges import BatchSize, Count, Epochs, Rate, Seed, Within
+from ...core.ranges import Count, Epochs, Seed, Within
 from ...training.config import TrainNumbers
 from ..base import changes
 from ..behaviour import settings as behaviour
 from ..behaviour.build import split_identity
-from .iid import iid_identity, ood_digest, test_identity
+from .iid import iid_identity, test_identity
 
 Config = Literal["iid", "iid>suite", "iid+suite", "iid>iid+suite"]
 HoldOut = Literal["none", "seen", "functionality", "capability", "test type"]
 Asked = Literal["all", "held out"]
+Method = Literal["vanilla", "l2", "dropout", "lp", "lp-ft", "irm", "group-dro", "fish", "lora"]
+"""In the order of the paper's Table 3; ours come last."""
 Teach = Literal["nothing", "instructions", "demonstrations", "both"]
-
-RANGES: dict[str, Within] = {
-    name: get_args(kind)[1]
-    for name, kind in (("learning_rate", Rate), ("batch", BatchSize), ("epochs", Epochs))
-}
-"""Ranges of the numbers that `train` and `train.options.METHOD` share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +28,12 @@ class Train(TrainNumbers):
     train.options.lp.learning_rate.
     """
 
-    REMOVED: ClassVar[Mapping[str, str]] = {
-        "select_on": "train.tune selects by the paper's objective",
-        "loss": "the profile decides the loss of labels",
-        "invariance": "INV cases have the loss of equation 5",
-        "direction": "DIR cases have the loss of equation 6",
-        "group_by_length": "leave it out: the i.i.d. stage groups by length in profile recommended",
-    }
-
     on: tuple[Config, ...] = ("iid", "iid>suite")
     """Data of the stages: `>` separates stages, `+` mixes data."""
     from_: Literal["base", "model"] = "base"
     """Start from base weights with a new head, or from the model and its head. "model" replaces the i.i.d. stage."""
-    method: tuple[str, ...] = ("vanilla",)
-    """Method of the suite stage: vanilla, l2, dropout, lp, lp-ft, irm, group-dro, fish, lora."""
+    method: tuple[Method, ...] = ("vanilla",)
+    """Method of the suite stage."""
     iid_epochs: Epochs | None = None
     """Epochs of the i.i.d. stage."""
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -111,12 +99,6 @@ def _nothing(settings: "Settings") -> str:
 class Settings(behaviour.Settings):
     """Settings of `[learning]` in a plan."""
 
-    REMOVED: ClassVar[Mapping[str, str]] = {
-        "iid_texts": 'text = ["COLUMN"]',
-        "iid_label": 'label = "COLUMN"',
-        "sample_seed": "leave it out: samples of cases and of functionalities are the same in every plan",
-    }
-
     split: str = changes("cases", "", resolve=_split)
     """Part of the suite to test on: test (default), validation, FILE (its test part) or FILE:validation."""
     seed: Seed = changes("cases", 0, when=lambda settings: False)
@@ -137,10 +119,6 @@ class Settings(behaviour.Settings):
     """Column of the i.i.d. label. Default: found by name."""
     iid_limit: Count = changes("cases", 0)
     """Train on a random sample of this many i.i.d. rows; 0 is all."""
-    ood: tuple[str, ...] = changes(
-        "cases", (), when=lambda settings: bool(settings.ood), resolve=ood_digest, advanced=True
-    )
-    """Further labelled test files: FILE or NAME=FILE. Each adds a column."""
     hold_out: tuple[HoldOut, ...] = changes("answers", ())
     """Retrain without each functionality, capability or test type, and test on the held-out part."""
     hold_out_sample: Count = changes("answers", 0, advanced=True)

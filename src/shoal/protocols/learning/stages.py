@@ -122,10 +122,10 @@ def make_stage(
 
         return make_method(method, options)
 
-    def run(model: Any, seed: int, progress: Progress, mark: Mark) -> list[str]:
+    def run(model: Any, seed: int, progress: Progress, mark: Mark) -> None:
         from ...training.loop import train  # torch
 
-        return train(model, lessons.environments(), made(), how, seed, progress, mark, losses=variants).notes
+        train(model, lessons.environments(), made(), how, seed, progress, mark, losses=variants)
 
     def steps() -> int:
         from ...training.loop import steps_of  # torch

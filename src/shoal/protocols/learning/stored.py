@@ -19,7 +19,7 @@ from ...models import ModelSpec, parse_spec
 from ...models.asking import stack
 from ...models.stored import StoredAnswers, load
 from ...models.stored.columns import Columns, Request
-from .iid import is_labelled_row
+from .iid import is_iid
 from .settings import IidPredictions, Predictions, Settings, given, scenario_of
 
 PREFIX = "predictions:"
@@ -45,7 +45,7 @@ def stored_parts(settings: Settings) -> list[Settings]:
 
 
 def _check(settings: Settings) -> None:
-    """Stop at missing files, and at settings that only a training has."""
+    """Stop at missing files."""
     for table in ("predictions", "iid_predictions"):
         missing = [name for name in ("iid", "seen") if not getattr(getattr(settings, table), name)]
         if missing:
@@ -54,28 +54,11 @@ def _check(settings: Settings) -> None:
                 why="G compares the answers without the suite (iid) with those that saw all of it (seen)",
                 fix=f'{missing[0]} = "FILE" below [learning.{table}]',
             )
-    if not settings.iid_test:
+    if settings.iid or not settings.iid_test:
         raise PlanError(
-            "[learning] has no iid_test", why="iid_predictions are answers to it", fix='iid_test = "test.tsv"'
-        )
-    usual = Settings()
-    names = (
-        "train",
-        "iid",
-        "iid_halves",
-        "iid_limit",
-        "ood",
-        "hold_out",
-        "fold",
-        "hold_out_sample",
-        "s_iid_mode",
-    )
-    idle = [name for name in names if getattr(settings, name) != getattr(usual, name)]
-    if idle:
-        raise PlanError(
-            f"[learning] {idle[0]} has no effect on stored predictions",
-            why="nothing is trained or asked; the scenarios are those of [learning.predictions]",
-            fix=f"leave out {some(idle)}",
+            "[learning] with stored predictions needs iid_test and no iid",
+            why="iid_predictions are answers to iid_test",
+            fix='iid_test = "test.tsv"',
         )
 
 
@@ -101,7 +84,7 @@ class ScenarioAnswers:
         self, cases: Sequence[Case], whole: Sequence[Case], labels: Sequence[str] | None
     ) -> Answers:
         """Return the answers to every example: those of the suite, then the i.i.d. rows."""
-        suite = [case for case in cases if not is_labelled_row(case)]
+        suite = [case for case in cases if not is_iid(case)]
         rows = cases[len(suite) :]
         with errors_at(f"[learning.predictions] {self._name}"):
             of_suite = self._suite.answer_cases(suite, whole, labels)

@@ -23,17 +23,9 @@ COLUMNS = {
     "capability": "G_class",
     "test type": "G_type",
 }
-"""The paper's names of the i.i.d. score and of G by hold-out; further data come after them."""
-
+"""The paper's names of the i.i.d. score and of G by hold-out."""
 ALL = "all"
 """The hold-out of an average over them."""
-DATA = "data "
-"""The prefix of the columns of further data."""
-
-
-def title_of(column: str) -> str:
-    """Return the head of a column."""
-    return COLUMNS.get(column) or column.removeprefix(DATA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +88,11 @@ class TableRow:
         """Return "better" or "worse" than the iid row where the test of a column says so, else nothing."""
         return self.cells.get(column, Cell()).verdict
 
+    def is_tested(self, column: str) -> bool:
+        """Return whether a column has a score and its test against the iid row."""
+        cell = self.cells.get(column, Cell())
+        return cell.adjusted is not None and cell.value is not None
+
     def gain(self, column: str, baseline: "TableRow") -> float | None:
         """Return the difference from the iid row, on the cases of both where that is known."""
         mine, theirs = (row.cells.get(column, Cell()) for row in (self, baseline))
@@ -113,8 +110,8 @@ def rows_of_table3(
         if "method" in mean.groups and "functionality" not in mean.groups:
             of_rows.setdefault((mean.groups["config"], mean.groups["method"]), []).append(mean)
     laid_out = {name: _cells(means) for name, means in of_rows.items()}
-    known = dict.fromkeys(column for cells in laid_out.values() for column in cells)
-    columns = [name for name in COLUMNS if name in known] + [name for name in known if name.startswith(DATA)]
+    known = {column for cells in laid_out.values() for column in cells}
+    columns = [name for name in COLUMNS if name in known]
     for (config, _), cells in laid_out.items():
         if config == "iid":
             standard = cells.pop(STANDARD, Cell())
@@ -153,7 +150,6 @@ def tables_by_name(measures: Sequence[Measure]) -> dict[Name, list[TableRow]]:
 
 FIELDS = {
     "iid score": "score",
-    "ood score": "score",
     "G": "score",
     "suite score": "suite",
     "difference": "difference",
@@ -170,9 +166,8 @@ def _cells(measures: Sequence[Measure]) -> dict[str, Cell]:
     for row in measures:
         hold_out, name = row.groups["hold out"], FIELDS.get(row.name, "")
         if name and not (_is_iid(row) and hold_out != full):
-            data, given = row.groups.get("data"), {name: row}
-            column = IID_COLUMN if _is_iid(row) else DATA + data if data else hold_out
-            cells[column] = replace(cells.get(column, Cell()), **given)  # type: ignore[arg-type]
+            column, value = IID_COLUMN if _is_iid(row) else hold_out, {name: row}
+            cells[column] = replace(cells.get(column, Cell()), **value)  # type: ignore[arg-type]
     return cells
 
 

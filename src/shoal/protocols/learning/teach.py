@@ -11,32 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import PlanError
 from ...core.records import Case
 from ...models import load_prompted
 from ...models.prompted.prompt import TASKS, Prompt
 from ..behaviour.build import load_suite
 from ..behaviour.rules import label_index
 from .lessons import held_out, trained_as, training_cases
-from .settings import Settings, Train
+from .settings import Settings
 
 PROMPT_SEED = 0
 """Seed of the choice of demonstrations: the same in every plan."""
-
-
-def check_teaching(settings: Settings) -> None:
-    """Stop at settings that only a training has, and at a plan without i.i.d. rows to test on."""
-    idle = [name for name in ("fold", "iid_limit") if getattr(settings, name)]
-    idle += ["train"] if settings.train != Train() else []
-    idle += ["s_iid_mode"] if settings.s_iid_mode != "full" else []
-    if idle:
-        raise PlanError(
-            f"[learning] {idle[0]} has no effect with teach",
-            why="nothing is trained, and a model that has something held out answers only that",
-            fix=f"leave out {idle[0]}",
-        )
-    if not settings.iid and not settings.iid_test:
-        raise PlanError("[learning] needs i.i.d. data to test on", fix='iid_test = "test.tsv"')
 
 
 def taught_model(settings: Settings, spec: str) -> Any:

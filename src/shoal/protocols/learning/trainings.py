@@ -20,10 +20,11 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.case_table import by_group
 from ...core.errors import DataError, some
 from ...core.records import Case, Result, verdicts_of
-from .iid import is_iid, is_labelled_row
-from .settings import Config, Settings, Teach
+from .iid import is_iid
+from .settings import Config, Method, Settings, Teach
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -31,8 +32,7 @@ Positions = NDArray[np.int64]
 Row = tuple[str, str]
 """Configuration and method."""
 
-METHODS = ("vanilla", "l2", "dropout", "lp", "lp-ft", "irm", "group-dro", "fish", "lora")
-"""In the order of the paper's Table 3; ours come last."""
+METHODS = get_args(Method)
 F1_TASKS = ("paraphrase",)
 """Tasks that look for one of two labels."""
 TAUGHT = "suite"
@@ -165,25 +165,17 @@ class Trainings:
     ) -> None:
         self.settings, self.jobs, self.planned = settings, jobs, planned or {}
         self.cases: Sequence[Case] = _every_case(jobs)
-        self.suite: Positions = np.flatnonzero([not is_labelled_row(case) for case in self.cases])
-        self.iid: Positions = np.flatnonzero([is_iid(case) for case in self.cases])
-        self.functionalities = self._by_functionality(self.suite)
+        is_row = np.array([is_iid(case) for case in self.cases], np.bool_)
+        self.suite: Positions = np.flatnonzero(~is_row)
+        self.iid: Positions = np.flatnonzero(is_row)
+        self.functionalities = by_group([self.cases[at] for at in self.suite.tolist()], "functionality")
         """The places of each functionality's cases among those of the suite."""
-        beside = np.flatnonzero([is_labelled_row(case) and not is_iid(case) for case in self.cases])
-        self.ood = {name: beside[places] for name, places in self._by_functionality(beside).items()}
-        """The cases of each further data set."""
         self.seeds = sorted({job.seed for job in jobs})
         ids = [case.id for case in self.cases]
         self.verdicts = [_verdicts(job.result, self.cases, ids) for job in jobs]
         self.index: dict[tuple[Row, str, int], dict[str, int]] = {}
         for number, job in enumerate(jobs):
             self.index.setdefault((job.row, job.hold_out, job.seed), {})[job.fold] = number
-
-    def _by_functionality(self, positions: Positions) -> dict[str, Positions]:
-        places: dict[str, list[int]] = {}
-        for place, position in enumerate(positions.tolist()):
-            places.setdefault(self.cases[position].groups["functionality"], []).append(place)
-        return {name: np.array(members) for name, members in places.items()}
 
     def groups(self, functionality: str) -> dict[str, str]:
         return dict(self.cases[self.suite[self.functionalities[functionality][0]]].groups)
@@ -202,13 +194,6 @@ class Trainings:
         number = self._folds(scenario.row, scenario.hold_out, seed).get("")
         measures = self.jobs[number].result.measures if number is not None else []
         return next((row.value for row in measures if row.name == "iid F1"), None)
-
-    def out_of_domain(self, scenario: Scenario, name: str) -> Scenario:
-        """Return the same models on a further data set in place of the i.i.d. data."""
-        models = {seed: self._folds(scenario.row, scenario.hold_out, seed) for seed in scenario.seeds}
-        seeds = tuple(seed for seed, folds in models.items() if "" in folds)
-        hits = [self._outcomes(models[seed][""], self.ood[name])[0] for seed in seeds]
-        return replace(scenario, seeds=seeds, iid=np.array(hits).reshape(-1, len(self.ood[name])).T)
 
     @property
     def rows(self) -> list[Row]:

@@ -30,7 +30,7 @@ from ...training.environments import (
 from ...training.stage import Progress, Search, Stage, Try, silent
 from ..behaviour.build import load_suite
 from ..behaviour.rules import directional_error
-from .hyper import as_for_bert, as_for_lp_ft, grid, losses, method_options, set_numbers, suite_how
+from .hyper import grid, losses, method_options, rate_factor, set_numbers, suite_how
 from .lessons import Lessons, head_labels, lessons_identity, suite_environments
 from .settings import Settings
 from .trainings import F1_TASKS
@@ -67,7 +67,7 @@ def tuned_stage(
     options, given = method_options(settings, task, config, method), settings.train.options.get(method, {})
     probe = {name: options[name] for name in ("probe_learning_rate", "probe_batch") if name in given}
     fixed = set_numbers(settings.train, method)
-    times = as_for_lp_ft(model)
+    times = rate_factor(model, "lp-ft") / rate_factor(model)
 
     def of_both(found: Sequence[Try]) -> Stage:
         lp, vanilla = found
@@ -84,7 +84,7 @@ def tuned_stage(
 def _options(
     settings: Settings, model: str, task: str, config: str, method: str, chosen: Try
 ) -> Mapping[str, Any]:
-    rate = as_for_bert(chosen["learning_rate"], model, method) if method == "fish" else None
+    rate = chosen["learning_rate"] / rate_factor(model, method) if method == "fish" else None
     return method_options(settings, task, config, method, rate)
 
 

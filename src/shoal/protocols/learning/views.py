@@ -8,24 +8,22 @@ pvalues        a row per configuration and method: p and adjusted p of each scor
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 
 from ...core.claims import claim_of_rows
-from ...core.measures import quantity, shown
-from ...core.records import Basis, Finding, Measure, Result
-from ...core.views import Block, Column, Dots, HeatMap, Number, Section, Summary, Table, Text, Tone, Words
+from ...core.records import Finding, Measure, Result
+from ...core.views import Block, Column, HeatMap, Number, Section, Summary, Table, Text, Tone, Words
 from ...core.views import Cell as ShownCell
 from ...core.views import Row as ShownRow
 from ..behaviour.view import view as behaviour_view
-from ..behaviour.wording import unusual_settings
 from . import wording
-from .averages import AVERAGE, OVER_METHODS
-from .findings import CONCLUSION, lost_rows
+from .build import results_of, tasks_of
+from .comparison import AVERAGE, OVER_METHODS
+from .findings import CONCLUSION
 from .iid import OVERLAP
-from .settings import IidPredictions, Predictions, Settings
-from .shared_texts import MOST, SHARED_TEXTS
+from .settings import Settings
 from .table3 import (
     COLUMNS,
     IID_COLUMN,
@@ -35,27 +33,16 @@ from .table3 import (
     means_of,
     name_of,
     tables_by_name,
-    title_of,
 )
-from .tasks import results_of, tasks_of
-from .trainings import HOLD_OUTS, STANDARD, Row, Training, read_trainings
+from .trainings import HOLD_OUTS, STANDARD, Row
+
+Tables = Mapping[str | None, Sequence[TableRow]]
+"""The rows of each task."""
+Columns = Mapping[tuple[str, str], Mapping[Row, Cell]]
+"""The cells of each column by task and title."""
 
 MARKS = {"better": "▲", "worse": "▼"}
 TONES: Mapping[str, tuple[Tone, ...]] = {"better": ("good",), "worse": ("bad",), "": ()}
-ELSEWHERE = (
-    *("hold_out", "train.on", "train.method"),
-    *(f"predictions.{field.name}" for field in fields(Predictions)),
-    *(f"iid_predictions.{field.name}" for field in fields(IidPredictions)),
-)
-"""Settings that the rows and columns of the table show."""
-BEFORE_AND_AFTER = {
-    "seen": "trained on (G_seen)",
-    "functionality": "held-out functionalities (G_func)",
-    "capability": "held-out capabilities (G_class)",
-    "test type": "held-out test types (G_type)",
-    IID_COLUMN: "i.i.d. task (accuracy)",
-}
-"""The rows of the first chart of a page."""
 SCENARIOS = {
     "seen": "seen: trained on the whole suite",
     "functionality": "func: the functionality itself was held out",
@@ -115,25 +102,19 @@ def _task_sections(
     ours = [row for row in measures if name_of(row.groups) == name]
     seeds = len({row.groups["seed"] for row in ours if "seed" in row.groups and row.value is not None})
     warnings = _warnings([finding for finding in findings if name_of(finding.groups) == name], results)
-    lost = lost_rows(findings, name)
     legend = Text([Words("\n".join(_legend(settings, ours, rows, seeds)), "quiet")])
-    blocks: list[Block] = [_table(rows), legend]
-    known = read_trainings([result for result in results if "settings" in result.job])
-    trainings = [job for job in known if model in (None, job.model)]
+    columns = {("", COLUMNS[column]): _cells_of(rows, column) for column in rows[0].cells}
+    blocks: list[Block] = [_table(columns, of_tasks=False), legend]
+    answer = wording.headline(rows)
     return [
-        Section(title, wording.headline(rows, lost), blocks, warnings, summary=_summary(rows, lost, blocks)),
-        Section(title, "", [_tests(rows)], [_about(settings), *_details(ours, seeds)], detail="full"),
+        Section(title, answer, blocks, warnings, summary=_summary(answer, wording.verdict(rows)[1], blocks)),
+        Section(title, "", [_tests(rows)], _details(ours, seeds), detail="full"),
         *_averages(title, ours),
-        Section(title, "", list(_matrices(means_of(measures, *name), trainings, task)), detail="full"),
+        Section(title, "", list(_matrices(means_of(measures, *name), task)), detail="full"),
     ]
 
 
 # Several tasks
-
-Tables = Mapping[str | None, Sequence[TableRow]]
-"""The rows of each task."""
-Columns = Mapping[tuple[str, str], Mapping[Row, Cell]]
-"""The cells of each column by task and title."""
 
 
 def _all_tasks(
@@ -149,10 +130,7 @@ def _all_tasks(
     count = sum(name in HOLD_OUTS for rows in tables.values() for name in rows[0].cells)
     lines = [wording.marks(is_adjusted=settings.profile == "recommended")]
     lines += [wording.of_average(count)] if averages else []
-    blocks: list[Block] = [_table_of_tasks(columns), Text([Words("\n".join(lines), "quiet")])]
-    first, *rest = answer
-    text = " ".join(words.text.strip() for words in rest)
-    summary = Summary(first.text.strip(), wording.common_tone(tables), text, blocks=blocks)
+    blocks: list[Block] = [_table(columns, of_tasks=True), Text([Words("\n".join(lines), "quiet")])]
     # The first warning of each task comes before the second of any.
     notes = [
         line.replace("! ", f"! {task}: ", 1)
@@ -160,20 +138,8 @@ def _all_tasks(
         for task, line in zip(tables, level, strict=True)
         if line
     ]
+    summary = _summary(answer, wording.common_tone(tables), blocks)
     return Section(_title(model), answer, blocks, notes, summary=summary)
-
-
-def _table_of_tasks(columns: Columns) -> Table:
-    heads = [Column("trained on, method", "left")]
-    heads += [Column(f"{task}\n{title}".strip()) for task, title in columns]
-    shown_rows: list[ShownRow] = []
-    last = ""
-    for config, method in _row_names(columns):
-        shown_rows += [ShownRow()] if last and config != last else []
-        cells = [_short_cell(column.get((config, method), Cell())) for column in columns.values()]
-        shown_rows.append(ShownRow([f"{config} {method}", *cells]))
-        last = config
-    return Table(heads, shown_rows, "table-3")
 
 
 def _row_names(columns: Columns) -> list[Row]:
@@ -183,7 +149,7 @@ def _row_names(columns: Columns) -> list[Row]:
 def _all_columns(tables: Tables, averages: Sequence[Measure]) -> Columns:
     """Return the cells of every column of all tasks, and those of the mean over them."""
     columns = {
-        (task or "", title_of(name)): {row.name: row.cells[name] for row in rows}
+        (task or "", COLUMNS[name]): _cells_of(rows, name)
         for task, rows in tables.items()
         for name in rows[0].cells
     }
@@ -207,55 +173,17 @@ def _picture(columns: Columns) -> HeatMap:
     return HeatMap(names, [(title, task) for task, title in columns], cells, "Table 3")
 
 
-def _summary(rows: Sequence[TableRow], lost: Collection[Row], blocks: Sequence[Block]) -> Summary:
-    """Return the first screen: the verdict, three sentences, the best row before and after, and Table 3."""
-    first, *rest = wording.headline(rows, lost)
+def _summary(answer: Sequence[Words], tone: Tone, blocks: Sequence[Block]) -> Summary:
+    """Return the first screen: the verdict, the sentences below it, and Table 3."""
+    first, *rest = answer
     text = " ".join(words.text.strip() for words in rest)
-    _, tone = wording.verdict(rows)
-    helped = [row for row in rows if row.verdict("seen") == "better"]
-    chart = _before_and_after(helped, len(rows) - 1)
-    return Summary(first.text.strip(), tone, text, chart=chart, blocks=blocks)
-
-
-def _before_and_after(helped: Sequence[TableRow], count: int) -> Table | None:
-    """Return the scores of the row that gains most on seen tests, next to the iid row's."""
-    if not helped:
-        return None
-    best = max(helped, key=lambda row: row.cells["seen"].change)
-    shown_rows = []
-    for column, title in BEFORE_AND_AFTER.items():
-        cell = best.cells.get(column)
-        if cell is None or cell.score is None or cell.before is None:
-            continue
-        before = replace(cell.score, value=cell.before, interval=None)
-        tone, mark = TONES[cell.verdict], MARKS.get(cell.verdict, "")
-        dots = Dots([before, cell.score], (0.0, 1.0), None, tone or ("third",), True)
-        change = Number(cell.difference, tone, mark)
-        shown_rows.append(ShownRow([title, Number(before), Number(cell.score), change, dots]))
-    heads = [Column("", "left"), Column("before"), Column("after"), Column("diff")]
-    name = f"{best.config} {best.method}" + (f", the best of {count} rows on seen tests" if count > 1 else "")
-    title = f"Before (○) and after (●) training on the suite, in %: {name}"
-    return Table([*heads, Column("", "left", scale=(0.0, 1.0))], shown_rows, title=title)
-
-
-def _about(settings: Settings) -> str:
-    """Return suite, split, profile and the settings that the table does not show."""
-    split = f", {settings.split} split" if settings.split else ""
-    unusual = unusual_settings(settings, ELSEWHERE)
-    return f"suite {settings.suite}{split}, profile {settings.profile}{unusual}"
+    return Summary(first.text.strip(), tone, text, blocks=blocks)
 
 
 def _warnings(findings: Sequence[Finding], results: Sequence[Result]) -> list[str]:
     """Return the warnings, the most important first, rows before trainings; the renderer shows three."""
     warnings = [finding for finding in findings if finding.kind != CONCLUSION]
     warnings.sort(key=lambda finding: ("seed" in finding.groups, -finding.weight))
-    first: dict[tuple[str, ...], Finding] = {}
-    for finding in warnings:
-        groups = finding.groups
-        first.setdefault((finding.kind, groups.get("config", ""), groups.get("method", "")), finding)
-    # A row's first warning of a kind comes before its others, which mostly repeat it fold by fold.
-    chosen = {id(finding) for finding in first.values()}
-    warnings.sort(key=lambda finding: id(finding) not in chosen)
     overlap = max((result.job.get("about", {}).get(OVERLAP, 0) for result in results), default=0)
     first_line = [f"! {overlap:,} i.i.d. test rows also occur in the training data."] if overlap else []
     return [*first_line, *map(_line, warnings)]
@@ -273,34 +201,33 @@ def _line(finding: Finding) -> str:
 # Table 3
 
 
-def _table(rows: Sequence[TableRow]) -> Table:
-    columns = list(rows[0].cells)
+def _table(columns: Columns, *, of_tasks: bool) -> Table:
+    """Return Table 3: of one task with intervals, of several without."""
+    heads = [Column("trained on", "left", once=True), Column("method", "left")]
+    heads = [Column("trained on, method", "left")] if of_tasks else heads
     shown_rows: list[ShownRow] = []
     last = ""
-    for row in rows:
-        shown_rows += [ShownRow()] if last and row.config != last else []
-        scores = [_cell(row.cells[name]) for name in columns]
-        shown_rows.append(ShownRow([Words(row.config, "strong"), row.method, *scores]))
-        last = row.config
-    heads = [
-        Column("trained on", "left", once=True),
-        Column("method", "left"),
-        *(Column(title_of(name)) for name in columns),
-    ]
-    return Table(heads, shown_rows)
+    for config, method in _row_names(columns):
+        shown_rows += [ShownRow()] if last and config != last else []
+        last = config
+        names: list[ShownCell] = [f"{config} {method}"] if of_tasks else [Words(config, "strong"), method]
+        cells = [column.get((config, method), Cell()) for column in columns.values()]
+        shown_rows.append(ShownRow([*names, *(_number(cell, with_interval=not of_tasks) for cell in cells)]))
+    heads += [Column(f"{task}\n{title}".strip()) for task, title in columns]
+    return Table(heads, shown_rows, "table-3" if of_tasks else "")
 
 
-def _cell(cell: Cell) -> Number:
-    """Return the value with mark and interval, or the progress of an empty cell."""
-    return replace(_short_cell(cell), part="value" if cell.value is None else "value and interval")
+def _cells_of(rows: Sequence[TableRow], column: str) -> dict[Row, Cell]:
+    return {row.name: row.cells[column] for row in rows}
 
 
-def _short_cell(cell: Cell) -> Number:
-    """Return the value with its mark."""
+def _number(cell: Cell, *, with_interval: bool) -> Number:
+    """Return the value with its mark, or the progress of an empty cell."""
     if cell.value is None:
         return Number(cell.score, instead="–")
     best: tuple[Tone, ...] = ("strong",) if cell.is_best else ()
-    return Number(cell.score, (*best, *TONES[cell.verdict]), MARKS.get(cell.verdict, ""))
+    number = Number(cell.score, (*best, *TONES[cell.verdict]), MARKS.get(cell.verdict, ""))
+    return replace(number, part="value and interval") if with_interval else number
 
 
 def _tests(rows: Sequence[TableRow]) -> Table:
@@ -309,15 +236,8 @@ def _tests(rows: Sequence[TableRow]) -> Table:
     for row in rows:
         for name, cell in row.cells.items():
             change = Number(cell.difference, mark=MARKS.get(cell.verdict, ""))
-            interval = Number(cell.difference, part="interval")
-            cells: list[ShownCell] = [
-                *row.name,
-                title_of(name),
-                change,
-                interval,
-                Number(cell.adjusted),
-            ]
-            shown_rows += [ShownRow(cells)] if cell.p else []
+            numbers = [change, Number(cell.difference, part="interval"), Number(cell.adjusted)]
+            shown_rows += [ShownRow([*row.name, COLUMNS[name], *numbers])] if cell.p else []
     heads = [
         Column("trained on", "left", once=True),
         Column("method", "left", once=True),
@@ -378,45 +298,25 @@ def _legend(
 
 def _details(measures: Sequence[Measure], seeds: int) -> list[str]:
     """Return what only the full view says (`docs/method/beyond.md` 7.19)."""
-    counts = [row for row in measures if row.name == "functionalities compared" and row.value is not None]
     lines = [
-        f"{shown(row.value, quantity(row))} of {row.n:,} functionalities are compared{'; ' * bool(row.note)}{row.note}"
-        for row in counts
+        f"{row.value:,.0f} of {row.n:,} functionalities are compared; {row.note}".removesuffix("; ")
+        for row in measures
+        if row.name == "functionalities compared"
     ]
-    known = {
-        row.groups["hold out"]: row for row in measures if row.name == SHARED_TEXTS and MOST in row.facts
-    }
-    lines += [
-        wording.shared(name, row.facts["cases"], row.n) for name, row in known.items() if row.facts["cases"]
-    ]
-    return [*map(str.strip, lines), claim_of_rows(seeds).strip()]
+    return [*lines, claim_of_rows(seeds).strip()]
 
 
 # Figure 1
 
 
-def _matrices(means: Sequence[Measure], trainings: Sequence[Training], task: str | None) -> Iterator[HeatMap]:
+def _matrices(means: Sequence[Measure], task: str | None) -> Iterator[HeatMap]:
     """Yield pass rates by functionality and row, a map per scenario."""
     rates = [row for row in means if row.name in ("pass rate", "suite score") and row.value is not None]
     for hold_out in HOLD_OUTS:
         shown_rates = [row for row in rates if row.groups["hold out"] in (STANDARD, hold_out)]
         if any(row.groups["config"] != "iid" for row in shown_rates):
             title = f"{task}, {SCENARIOS[hold_out]}" if task else SCENARIOS[hold_out]
-            yield _matrix([_with_jobs(row, trainings) for row in shown_rates], title)
-
-
-def _with_jobs(rate: Measure, trainings: Sequence[Training]) -> Measure:
-    """Return a pass rate with the jobs behind it: those that held its cases out, one per seed."""
-    groups = rate.groups
-    if "functionality" not in groups:
-        return rate
-    row, hold_out = (groups["config"], groups["method"]), groups["hold out"]
-    fold = groups.get(hold_out, "")
-    of_row = [job for job in trainings if job.row == row]
-    jobs = [job for job in of_row if job.hold_out == hold_out and job.fold in (fold, "")]
-    jobs = jobs or [job for job in of_row if job.hold_out == "seen"]  # nothing of it was there to leave out
-    names = [str(job.result.job["id"]) for job in jobs if "id" in job.result.job]
-    return replace(rate, basis=Basis("cases", jobs=tuple(names))) if names else rate
+            yield _matrix(shown_rates, title)
 
 
 def _matrix(rates: Sequence[Measure], title: str) -> HeatMap:

@@ -1,7 +1,7 @@
 """Sentences of behavioural learning: headline, findings, notes, legend. Fields in, text out."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ...core.claims import ALPHA
 from ...core.errors import some
@@ -9,7 +9,7 @@ from ...core.measures import MEASURES, shown
 from ...core.records import Measure
 from ...core.views import Tone, Words
 from ...stats.generalization import ESTIMABLE_SEEDS
-from .table3 import IID_COLUMN, Cell, TableRow, title_of
+from .table3 import COLUMNS, IID_COLUMN, Cell, TableRow
 from .trainings import HOLD_OUTS, TAUGHT, Row
 
 PLURALS = {"functionality": "functionalities", "capability": "capabilities", "test type": "test types"}
@@ -27,13 +27,7 @@ def points(share: float | None) -> str:
 
 # The headline
 
-SEEN = {
-    False: "Training on the suite {} what it trains on",
-    True: "Teaching the suite {} what is taught",
-}
-"""By whether the rows were taught without a training by shoal."""
-VERBS = {"better": "improves", "worse": "worsens", "": "shows no clear change on"}
-CARRIED = {"better": "It carries over to", "worse": "It worsens", "": "No clear change on"}
+UNTESTED = "Nothing to compare with the iid row yet."
 
 
 def verdict(rows: Sequence[TableRow]) -> tuple[str, Tone]:
@@ -46,7 +40,7 @@ def verdict(rows: Sequence[TableRow]) -> tuple[str, Tone]:
     if not any(row.cells.get("seen", Cell()).adjusted for row in trained):
         return "", ""
     if not helped:
-        subject = "Teaching" if _are_taught(trained) else "Training on"
+        subject = "Teaching" if all(row.config == TAUGHT for row in trained) else "Training on"
         is_worse = any(row.verdict("seen") == "worse" for row in trained)
         return (
             (f"{subject} the suite makes the model worse.", "bad")
@@ -66,28 +60,73 @@ def verdict(rows: Sequence[TableRow]) -> tuple[str, Tone]:
     return "It learns the tests; no carry-over to held-out ones was found.", "doubt"
 
 
-def headline(rows: Sequence[TableRow], lost: Collection[Row] = ()) -> list[Words]:
-    """Return the verdict, the gain on seen tests, the carry-over to held-out ones, the i.i.d. cost.
+def headline(rows: Sequence[TableRow]) -> list[Words]:
+    """Return the verdict, then the changes of G on seen tests, of G on held-out ones, and of the i.i.d. score.
 
-    A change is called one only where its test says so. With several rows the sentences count them; a row is named
-    only with its own numbers. `lost` are rows that lost the task in some runs, which a test over seeds may not show.
+    A change is called one only where its test says so. With several rows the sentences count them, and name the row
+    that changed most.
     """
     trained = [row for row in rows if not row.is_baseline]
     if not trained or len(trained) == len(rows):
         missing = "The iid row is not trained yet" if trained else "Only the iid row is trained"
         return [Words(f"{missing}: nothing to compare with.", "doubt")]
-    columns = [_Column.of(name, trained) for name in rows[0].cells]
-    tested = {column.name: column for column in columns if column.tested}
-    held = [tested[name] for name in HOLD_OUTS[1:] if name in tested]
-    sentences = [_seen(tested["seen"])] if "seen" in tested else []
-    sentences += [_held_out(held)] if held else []
-    sentences += [_cost(tested[IID_COLUMN], lost)] if IID_COLUMN in tested else []
+    sentences = [
+        *_sentence("G on the tests it was shown", trained, {"seen": ""}),
+        *_sentence("G on held-out", trained, {name: f" {things}" for name, things in PLURALS.items()}),
+        *_sentence("The i.i.d. score", trained, {IID_COLUMN: ""}),
+    ]
     waiting = sum(any(cell.value is None for cell in row.cells.values()) for row in trained)
     if waiting:
         sentences.append(Words(f"Not complete yet: {waiting} of {_rows(len(trained))}.", "doubt"))
     text, tone = verdict(rows)
-    sentences = [Words(text, ("strong", tone)), *sentences] if text else sentences
-    return [replace(words, text=f"{words.text}\n") for words in sentences[:-1]] + sentences[-1:]
+    return _lines([Words(text, ("strong", tone)), *sentences] if text else sentences)
+
+
+def _sentence(subject: str, rows: Sequence[TableRow], columns: Mapping[str, str]) -> list[Words]:
+    """Return how the rows changed in some columns; nothing where none was tested."""
+    parts: list[str] = []
+    tones: set[Tone] = set()
+    for column, things in columns.items():
+        tested = [row for row in rows if row.is_tested(column)]
+        if tested:
+            text, tone = _changes(tested, column)
+            parts.append(f"{things}{_drawn(tested[0].cells[column])}: {text}")
+            tones.add(tone)
+    tone = tones.pop() if len(tones) == 1 else ""
+    return [Words(f"{subject}{';'.join(parts)}.", tone)] if parts else []
+
+
+def _changes(rows: Sequence[TableRow], column: str) -> tuple[str, Tone]:
+    """Return which way the rows changed, with the scores of the one that changed most."""
+    better, worse = ([row for row in rows if row.verdict(column) == way] for way in ("better", "worse"))
+    tone: Tone = "quiet" if not better and not worse else "bad" if not better else "" if worse else "good"
+    if len(rows) == 1:
+        return f"{rows[0].verdict(column) or 'no clear change'} ({_change(rows[0], column)})", tone
+    if tone == "quiet":
+        return f"no clear change in any of {_rows(len(rows))}", tone
+    text = f"better in {len(better)} of {_rows(len(rows))}" + (f", worse in {len(worse)}" if worse else "")
+    row = max(better or worse, key=lambda row: abs(row.cells[column].change))
+    return f"{text} ({row.config} {row.method} {_change(row, column)})", tone
+
+
+def _change(row: TableRow, column: str) -> str:
+    """Return a row's score beside the iid row's: "74.7 → 88.6"."""
+    cell = row.cells[column]
+    return " → ".join(points(value) for value in (cell.before, cell.value))
+
+
+def _drawn(cell: Cell) -> str:
+    """Return how many functionalities were held out, where those were drawn."""
+    facts = cell.score.facts if cell.score else {}
+    return f" ({facts['drawn']} of {facts['drawn from']}, drawn at random)" if "drawn" in facts else ""
+
+
+def _lines(sentences: Sequence[Words]) -> list[Words]:
+    return [replace(words, text=f"{words.text}\n") for words in sentences[:-1]] + [*sentences[-1:]]
+
+
+def _rows(count: int) -> str:
+    return f"{count} {_plural('row', count)}"
 
 
 def task_headline(
@@ -109,10 +148,8 @@ def task_headline(
         name = f"{best.groups['config']} {best.groups['method']}"
         lines.append(Words(f"Mean over tasks (Avg): best {name}, {points(baseline)} → {points(best.value)}."))
     else:
-        absent = [task for task in tasks if task not in tables]
-        why = f"No job of {some(absent)} is done yet" if absent else "No row is complete in every task yet"
-        lines.append(Words(f"{why}, so there is no Avg.", "doubt"))
-    return [replace(words, text=f"{words.text}\n") for words in lines[:-1]] + lines[-1:]
+        lines.append(Words("No row is complete in every task yet, so there is no Avg.", "doubt"))
+    return _lines(lines)
 
 
 def common_tone(tables: Mapping[str | None, Sequence[TableRow]]) -> Tone:
@@ -121,132 +158,14 @@ def common_tone(tables: Mapping[str | None, Sequence[TableRow]]) -> Tone:
     return tones.pop() if len(tones) == 1 else ""
 
 
-UNTESTED = "Nothing to compare with the iid row yet."
-
-
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """The rows of a column that were tested against the iid row."""
-
-    name: str
-    tested: Sequence[TableRow]
-    better: Sequence[TableRow]
-    worse: Sequence[TableRow]
-
-    @classmethod
-    def of(cls, name: str, rows: Sequence[TableRow]) -> "_Column":
-        tested = [row for row in rows if row.cells[name].adjusted and row.cells[name].value is not None]
-        better, worse = (
-            [row for row in tested if row.cells[name].verdict == verdict] for verdict in ("better", "worse")
-        )
-        return cls(name, tested, better, worse)
-
-    @property
-    def verdict(self) -> str:
-        """Return the verdict on the first row, which may be the only one."""
-        return self.tested[0].cells[self.name].verdict
-
-    @property
-    def things(self) -> str:
-        """Return what was held out, in the plural."""
-        score = self.tested[0].cells[self.name].score
-        facts = score.facts if score else {}
-        drawn = f" ({facts['drawn']} of {facts['drawn from']}, drawn at random)" if "drawn" in facts else ""
-        return PLURALS[self.name] + drawn
-
-    @property
-    def tone(self) -> Tone:
-        if self.better:
-            return "good" if not self.worse else ""
-        return "bad" if self.worse else "quiet"
-
-    def change(self, row: TableRow) -> str:
-        """Return a row's score beside the iid row's: "74.7 → 88.6"."""
-        cell = row.cells[self.name]
-        return " → ".join(points(value) for value in (cell.before, cell.value))
-
-    def counts(self, changes: Mapping[str, Sequence[TableRow]], word: str, score: str) -> str:
-        """Return how many rows change which way, and the row that changed most the first way."""
-        (first, rows), (second, others) = changes.items()
-        text = f"{first} in {len(rows)} of {_rows(len(self.tested))}"
-        text += f" and {second} in {len(others)}" if others else ""
-        if not rows:
-            return text
-        row = max(rows, key=lambda row: abs(row.cells[self.name].change))
-        return f"{text} ({word}: {row.config} {row.method}, {score}{self.change(row)})"
-
-
-def _rows(count: int) -> str:
-    return f"{count} {_plural('row', count)}"
-
-
-def _are_taught(rows: Sequence[TableRow]) -> bool:
-    """Return whether the rows saw the suite without a training by shoal."""
-    return all(row.config == TAUGHT for row in rows)
-
-
-def _seen(column: _Column) -> Words:
-    seen = SEEN[_are_taught(column.tested)]
-    if len(column.tested) == 1:
-        text = f"{seen.format(VERBS[column.verdict])}: G {column.change(column.tested[0])}"
-    elif column.tone == "quiet":
-        text = f"{seen.format(VERBS[''])} in any of {_rows(len(column.tested))}"
-    else:
-        changes = {seen.format(VERBS["better"]): column.better, "worsens it": column.worse}
-        text = column.counts(changes, "best", "G ")
-    return Words(f"{text}.", column.tone)
-
-
-def _held_out(columns: Sequence[_Column]) -> Words:
-    tones = {column.tone for column in columns} - {"quiet"}
-    tone: Tone = tones.pop() if len(tones) == 1 else "" if tones else "quiet"
-    if len(columns) == 1 and len(columns[0].tested) == 1:
-        (column,) = columns
-        change = column.change(column.tested[0])
-        return Words(f"{CARRIED[column.verdict]} held-out {column.things}: G {change}.", tone)
-    if all(len(column.tested) == 1 for column in columns):
-        parts = [
-            f"{column.things} {column.verdict or 'no clear change'} ({column.change(column.tested[0])})"
-            for column in columns
-        ]
-        return Words(f"G on what was held out: {', '.join(parts)}.", tone)
-    parts = [
-        f"{column.things} in {len(column.better)} of {_rows(len(column.tested))}"
-        + (f" (worse in {len(column.worse)})" if column.worse else "")
-        for column in columns
-    ]
-    return Words(f"It carries over to held-out {', '.join(parts)}.", tone)
-
-
-def _cost(column: _Column, lost: Collection[Row]) -> Words:
-    unmarked = sum(row.name in lost and row not in column.worse for row in column.tested)
-    tone: Tone = "bad" if column.worse or unmarked else "quiet"
-    if len(column.tested) == 1:
-        (row,) = column.tested
-        size = points(abs(row.cells[IID_COLUMN].change))
-        words = {"worse": f"falls {size} points", "better": f"rises {size} points"}
-        text = f"{words.get(column.verdict, 'shows no clear change')} ({column.change(row)})."
-        text += " It lost the task in some runs." if unmarked else ""
-    elif not column.better and not column.worse:
-        text = f"shows no clear change in any of {_rows(len(column.tested))}."
-    else:
-        text = column.counts({"falls": column.worse, "rises": column.better}, "most", "") + "."
-    if unmarked and len(column.tested) > 1:
-        text += f" {_rows(unmarked)} lost the task in some runs."
-    return Words(f"The i.i.d. score {text}", tone)
-
-
 # Findings about rows
 
 
-def lost_task(row: Row, *, is_all: bool, count: int, scores: Sequence[float], before: float) -> str:
-    """Return that a row lost the task, or did not learn it, in some of its runs, with the score of each run."""
-    verb = "lost" if starts_trained(row) else "did not learn"
-    task = "the task" if is_all else "part of the task"
-    runs = f" in {count} of {len(scores)} runs" if len(scores) > 1 else ""
-    ignore = " Ignore its other columns." if is_all else ""
-    now = ", ".join(map(points, scores))
-    return f"{row[0]} {row[1]} {verb} {task}{runs} (i.i.d. score {points(before)} → {now}).{ignore}"
+def lost_task(row: TableRow) -> str:
+    """Return that a row lost the task, or did not learn it."""
+    verb = "lost" if starts_trained(row.name) else "did not learn"
+    change = _change(row, IID_COLUMN)
+    return f"{row.config} {row.method} {verb} the task (i.i.d. score {change}). Ignore its other columns."
 
 
 def starts_trained(row: Row) -> bool:
@@ -263,22 +182,12 @@ def negative_transfer(groups: Mapping[str, str], capability: str, change: float,
     )
 
 
-def untuned(method: str, task: str) -> str:
-    """Return that a method takes vanilla's numbers."""
-    return f"{method}: the paper has no tuned numbers for {task}, so vanilla's are used."
-
-
 def shared_gain(row: Row, hold_out: str, cases: int, n: int, gain: float) -> str:
     """Return that a gain may come from cases whose texts were trained on."""
     return (
         f"{row[0]} {row[1]}: the model was trained on the texts of {cases:,} of {n:,} test cases, which could be the "
-        f'whole gain in {title_of(hold_out)} ({100 * gain:+.1f} points of the suite score). Use split_by = "text".'
+        f'whole gain in {COLUMNS[hold_out]} ({100 * gain:+.1f} points of the suite score). Use split_by = "text".'
     )
-
-
-def shared(hold_out: str, cases: int, n: int) -> str:
-    """Return how many test cases have texts that the tested model was trained on."""
-    return f"{title_of(hold_out)}: the training data hold all texts of {cases:,} of {n:,} test cases."
 
 
 # Findings about one training

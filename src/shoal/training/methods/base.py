@@ -61,10 +61,6 @@ class Method:
     updates: int = 1
     """Updates of the weights per step."""
 
-    def notes(self) -> list[str]:
-        """Return warnings about the last training."""
-        return []
-
     def start(self, environments: Sequence[Environment]) -> None:
         """Reset the state of earlier trainings."""
 

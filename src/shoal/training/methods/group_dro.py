@@ -20,8 +20,6 @@ STRENGTH = 2.0
 """How much an excess loss of 1 throughout a training raises log q."""
 SMALLEST, LARGEST = 0.001, 0.1
 """Range of the default step size."""
-PLAIN, ALONE = 1.5, 0.9
-"""Weights within the first ratio amount to plain training; a weight above the second to one environment alone."""
 
 
 @dataclass
@@ -45,16 +43,13 @@ class GroupDRO(Sampled):
     """Share of each weighted environment in the draws."""
     apart: float = field(default=0.0, init=False, repr=False)
     """Share of the i.i.d. data, if they are not weighted."""
-    draws: int = field(default=0, init=False, repr=False)
-    largest: float = field(default=1.0, init=False, repr=False)
-    """The largest ratio of two weights so far."""
 
     def start(self, environments: Sequence[Environment]) -> None:
         """Reset the weights. I.i.d. data with a share are not weighted."""
         suite = [one.name for one in environments if one.kind != "iid"]
         self.apart = self.iid_share if 0 < len(suite) < len(environments) else 0.0
         names = suite if self.apart else [one.name for one in environments]
-        self.blame, self.draws, self.largest = dict.fromkeys(names, 0.0), 0, 1.0
+        self.blame = dict.fromkeys(names, 0.0)
         every = dict(zip((one.name for one in environments), self.chances(environments), strict=True))
         total = sum(every[name] for name in names)
         self.shares = {name: float(every[name] / total) for name in names}
@@ -71,14 +66,12 @@ class GroupDRO(Sampled):
         (batch,) = batches
         logits = model(batch.inputs)
         loss = batch.loss(logits)
-        self.draws += 1
         if batch.environment in self.blame:
             # q_g *= exp(eta * loss_g / (m * p_g)), in logs
             excess = loss.item() - (batch.bounded.floor(logits) if self.excess else 0.0)
             chance = self.shares[batch.environment] if self.importance else 1 / len(self.blame)
             self.blame[batch.environment] += self.rate(stepper) * excess / (len(self.blame) * chance)
         weights = self.weights()
-        self.largest = max(self.largest, max(weights.values()) / max(min(weights.values()), 1e-300))
         objective = self._share(batch, weights) * loss
         stepper.step(objective)
         return objective.item()
@@ -94,19 +87,6 @@ class GroupDRO(Sampled):
         """Return q, the weight of each environment."""
         raised = np.exp(np.array(list(self.blame.values())) - max(self.blame.values()))
         return dict(zip(self.blame, (raised / raised.sum()).tolist(), strict=True))
-
-    def notes(self) -> list[str]:
-        """Return a warning if the training was plain, or on one environment alone."""
-        weights = self.weights()
-        name = max(weights, key=lambda name: weights[name])
-        if self.largest < PLAIN and len(weights) > 1:
-            return [
-                f"group-dro: no environment ever weighed more than {self.largest:.2f} times another "
-                f"({self.draws:,} draws): this was plain training"
-            ]
-        if weights[name] > ALONE and len(weights) > 1:
-            return [f"group-dro: {name} has {weights[name]:.0%} of the weight: little else was trained on"]
-        return []
 
     def _share(self, batch: Batch, weights: Mapping[str, float]) -> float:
         """Return the factor of a batch's loss: q over the probability of the draw."""
