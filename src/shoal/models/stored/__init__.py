@@ -24,8 +24,7 @@ from .. import ModelSpec, digest_file, parse_spec
 from .columns import OPTIONS, Columns, Request, read_options, suite_labels
 from .matching import match_rows
 from .meaning import label_answers, text_answers
-from .readers import READERS, read_file
-from .stereoset import read_scores
+from .readers import READERS, read_file, read_scores
 
 __all__ = ["OPTIONS", "READERS", "StoredAnswers", "every_model", "load", "read_scores"]
 

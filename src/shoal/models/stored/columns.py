@@ -120,11 +120,10 @@ def shown(value: object) -> str:
     return word if len(word) <= 60 else word[:57] + "…"
 
 
-def number_from(value: Any, *, decimal_comma: bool = False) -> float:
+def number_from(value: Any) -> float:
     """Return a probability from a number or its digits."""
-    digits = value.replace(",", ".") if decimal_comma and isinstance(value, str) else value
     try:
-        number = math.nan if isinstance(value, bool) else float(digits)
+        number = math.nan if isinstance(value, bool) else float(value)
     except (OverflowError, TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
