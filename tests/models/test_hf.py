@@ -223,7 +223,6 @@ def test_a_converted_model_gives_the_same_answers(folders):
 
 
 def test_without_openvino_the_error_says_how_to_get_it(folders, monkeypatch):
-    monkeypatch.delitem(sys.modules, "shoal.models.openvino", raising=False)
     monkeypatch.setitem(sys.modules, "openvino", None)
     with pytest.raises(MissingExtra, match="pip install openvino"):
         load_model(f"hf:{folders['classifier']}?engine=openvino&device=cpu").classify([("good",)], None)

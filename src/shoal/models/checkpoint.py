@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from importlib.util import find_spec
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from zipfile import is_zipfile
@@ -156,7 +156,7 @@ class Checkpoint:
         assert path in self.weights  # pickles are checked there
         with self._explained("has unreadable weights"):
             if path.name.endswith(".safetensors"):
-                with _module("safetensors").safe_open(path, "np") as weights:
+                with import_library("safetensors").safe_open(path, "np") as weights:
                     return set(weights.keys())
             torch, _ = libraries()
             return set(torch.load(path, map_location="cpu", weights_only=True, mmap=is_zipfile(path)))
@@ -269,7 +269,7 @@ class Checkpoint:
         return tokenizer
 
     def _from_hub(self) -> Path:
-        hub = _module("huggingface_hub")
+        hub = import_library("huggingface_hub")
         patterns = ["*.json", "*.txt", "*.model", *WEIGHTS, *(PICKLES if self.pickles else ())]
         try:
             folder = hub.snapshot_download(
@@ -402,13 +402,17 @@ class Checkpoint:
 
 def libraries() -> tuple[Any, Any]:
     """Import and return torch and transformers."""
-    return _module("torch"), _module("transformers")
+    return import_library("torch"), import_library("transformers")
 
 
-def _module(name: str) -> Any:
-    if find_spec(name) is None:
-        raise MissingExtra(name, needed_for="hf: models")
-    return __import__(name)
+def import_library(name: str, needed_for: str = "hf: models") -> Any:
+    """Import and return a library that shoal does not install by itself."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as problem:
+        if problem.name != name:
+            raise
+    raise MissingExtra(name, needed_for=needed_for)
 
 
 def first_line(problem: BaseException) -> str:

@@ -4,14 +4,16 @@ BERT-like encoders compute the last layer and the head at the requested places o
 """
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .checkpoint import libraries
+from .checkpoint import import_library, libraries
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -190,3 +192,27 @@ def _attend(attention: Any, kept: "Tensor", states: "Tensor", visible: Any) -> "
     )
     mixed: Tensor = torch.nn.functional.scaled_dot_product_attention(queries, keys, values, attn_mask=visible)
     return mixed.transpose(1, 2).flatten(2)
+
+
+# OpenVINO
+
+
+class Converted:
+    """A classifier that OpenVINO runs on the CPU in float32, with the call of the original: inputs to logits."""
+
+    def __init__(self, network: Any, examples: Mapping[str, Any], cores: int) -> None:
+        self._torch, _ = libraries()
+        openvino = import_library("openvino", "engine=openvino")
+        with warnings.catch_warnings(), self._torch.no_grad(), narrowed(network):
+            warnings.simplefilter("ignore")  # from the tracer; the self-check compares the results
+            model = openvino.convert_model(network, example_input=dict(examples))
+        exact = {"INFERENCE_PRECISION_HINT": "f32", "EXECUTION_MODE_HINT": "ACCURACY"}
+        options = {**exact, "NUM_STREAMS": cores, "INFERENCE_NUM_THREADS": cores}
+        self._compiled = openvino.Core().compile_model(model, "CPU", options)
+        self._requests = threading.local()  # one per thread
+
+    def __call__(self, **inputs: Any) -> Any:
+        if not hasattr(self._requests, "own"):
+            self._requests.own = self._compiled.create_infer_request()
+        answers = self._requests.own.infer({name: column.numpy() for name, column in inputs.items()})
+        return SimpleNamespace(logits=self._torch.from_numpy(answers[0].copy()))

@@ -21,6 +21,7 @@ from ..core.records import Answers, Example
 from . import ModelSpec, likelihood, spans
 from .batching import BATCH_TOKENS, batches
 from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
+from .forward import Converted
 from .interface import Blank, Fillers, TokenScores
 from .labels import Spellings, check_order, extreme_labels, in_suite_order, parse_labels, suite_names
 from .loaded import Features, LoadedModel, shared_tokens
@@ -142,8 +143,6 @@ class HFModel(LoadedModel):
                 f"{self!r}: engine=openvino runs on the CPU, not on {self.device}",
                 fix="device=cpu, or remove engine",
             )
-        from .openvino import Converted
-
         # Texts of different lengths, so that the conversion includes padding.
         examples = self.encode([("a",), ("a text that is longer than the other one",)])
         return Converted(network, examples, self.parallel_batches)
