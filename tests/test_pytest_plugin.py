@@ -133,5 +133,5 @@ def test_audit_takes_suites_and_models_as_they_are(suite):
     result = shoal.audit("behaviour", cheerful, suite=suite)
     assert result.measures.where("suite score")[0].value == 0.5
     assert result.job["about"]["suite"] == "toy"
-    with pytest.raises(ShoalError, match="is not callable"):
+    with pytest.raises(ShoalError, match="gives no labels"):
         shoal.audit("behaviour", 3, suite=suite)

@@ -92,7 +92,7 @@ def test_weights_that_the_configuration_names_are_the_ones_that_count(copy):
     torch.save(weights, copy / "adapter_model.bin")
     refused(copy, "weights are pickles")
     edit(copy / "config.json", transformers_weights="absent.safetensors")
-    refused(copy, "absent.safetensors, named by config.json")
+    refused(copy, "config.json names 'absent.safetensors' as weights")
     edit(copy / "config.json", transformers_weights="../elsewhere.safetensors")
     refused(copy, "names '../elsewhere.safetensors' as weights")
 
@@ -113,7 +113,7 @@ def test_a_pickle_that_runs_code_does_not_run_it(copy, tmp_path):
     ("index", "message"),
     [
         ({}, "names no weights"),
-        ({"weight_map": {"a": "absent.safetensors"}}, "absent.safetensors, named by"),
+        ({"weight_map": {"a": "absent.safetensors"}}, "names 'absent.safetensors' as weights"),
         ({"weight_map": {"a": "/etc/passwd"}}, "names '/etc/passwd' as weights"),
         ({"weight_map": {"a": "x/../../y.safetensors"}}, "as weights"),
         ([], "a list, not an object"),

@@ -71,10 +71,9 @@ BAD = {
     "word": (lambda texts: "positive", r"gave 'positive' \(str\) for 3 examples"),
     "mixed": (lambda texts: ["positive", [0.1, 0.1, 0.8], "positive"], "mixes two forms"),
     "twice": (lambda texts: [[{"label": "positive", "score": 0.5}] * 2] * 3, "scores a label twice"),
-    "class": (Sklearn, "is a class, not a model"),
+    "class": (Sklearn, "gives no labels"),
     "foreign": (lambda texts: [[{"label": "LABEL_0", "score": 1.0}, {"label": "LABEL_1", "score": 0.0}]] * len(texts),
                 r"LABEL_0, LABEL_1[\s\S]*\?labels="),
-    "object": (3, "is not callable"),
 }  # fmt: skip
 
 
@@ -107,7 +106,7 @@ def test_what_has_no_name_is_not_guessed(name):
 
 def test_zero_and_one_are_not_two_of_three_labels(module):
     module.binary = lambda texts: [int(RIGHT[t] > 0) for t in texts]
-    message = r"answers 0, 1; the suite's labels are negative, neutral, positive[\s\S]*binary\?labels=negative,positive"
+    message = r"calls its labels 0, 1[\s\S]*binary\?labels=negative,positive"
     with pytest.raises(ModelError, match=message):
         load_model("python:answering:binary").classify(TEXTS, LABELS)
     answers = load_model("python:answering:binary?labels=negative,positive").classify(TEXTS, LABELS)
@@ -158,9 +157,6 @@ def test_labels_may_be_given_by_the_models_own_names(module):
     module.minus = lambda texts: [-1, 1, -1]
     answers = load_model("python:answering:minus?labels=-1:negative,1:positive").classify(TEXTS, LABELS)
     assert [answers.labels[code] for code in answers.predictions] == ["negative", "positive", "negative"]
-    module.odd = lambda texts: [{"b": 0.9, "a": 0.1}] * len(texts)
-    with pytest.raises(ModelError, match=r"have no order[\s\S]*labels=a:…,b:…"):
-        load_model("python:answering:odd?labels=negative,positive").classify(TEXTS, LABELS)
 
 
 def test_no_answer_to_an_example_is_an_error_of_that_example(module):
@@ -232,18 +228,12 @@ def test_a_scikit_learn_pipeline_gives_its_own_probabilities(classifier, good, b
 @pytest.mark.parametrize(
     ("good", "bad", "labels", "message"),
     [
-        (1, 0, None, r'unknown[\s\S]*try: labels=\["negative", "positive"\], in the order'),
-        ("up", "down", None, r'has no down, up[\s\S]*try: labels=\{"down": "…", "up": "…"\}'),
+        (1, 0, None, r"unknown[\s\S]*try: labels=negative,positive, in the order"),
+        ("up", "down", None, r"has no down, up[\s\S]*try: labels=down:…,up:…,"),
         ("pos", "neg", ["positive", "negative"], r"invert predictions[\s\S]*leave out labels="),
         (1, 0, ["negative"], "gives 2 probabilities and 1 names"),
         (1, 0, [], "labels='' is not valid"),
         (1, 0, {"negative", "positive"}, "is a set, which has no order"),
-        (
-            1,
-            0,
-            {"negative": 0, "positive": 1},
-            r'own name comes first[\s\S]*labels=\{"0": "negative", "1": "positive"',
-        ),
     ],
 )
 def test_an_order_is_never_guessed_and_the_error_says_what_to_write(classifier, good, bad, labels, message):
@@ -267,7 +257,7 @@ def test_a_transformers_pipeline_gives_the_answers_of_its_checkpoint(folders, ta
 def test_a_pipeline_without_label_names_needs_them(folders):
     transformers = pytest.importorskip("transformers")
     model = transformers.pipeline("text-classification", str(folders["nameless"]))
-    with pytest.raises(ModelError, match=r'LABEL_0, LABEL_1[\s\S]*try: labels=\["negative", "positive"\]'):
+    with pytest.raises(ModelError, match="LABEL_0, LABEL_1[\\s\\S]*try: labels=negative,positive"):
         as_model(model).classify(TEXTS, LABELS)
     assert as_model(model, ["negative", "positive"]).classify(TEXTS, LABELS).labels == (
         "negative",
@@ -282,7 +272,7 @@ def test_what_gives_no_labels_is_refused_with_what_to_write(folders, task, folde
         model = transformers.pipeline(task, str(folders[folder]))
     else:
         model = transformers.AutoModelForSequenceClassification.from_pretrained(folders[folder])
-    with pytest.raises(ModelError, match=r'try: pipeline\("text-classification"'):
+    with pytest.raises(ModelError, match="gives no labels"):
         classify_safely(as_model(model), TEXTS, LABELS)
 
 

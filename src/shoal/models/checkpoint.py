@@ -47,24 +47,6 @@ HEADS = {
 DTYPES = ("float32", "float16", "bfloat16")
 
 
-PICKLED = {".joblib": "joblib.load({!r})", ".pkl": "pickle.load(open({!r}, 'rb'))"}
-PICKLED[".pickle"] = PICKLED[".pkl"]
-"""The suffix of a pickled Python object, and the call that loads it."""
-
-
-def _pickled_object(name: str) -> ModelError:
-    """Return the error for a pickled Python object, such as a scikit-learn pipeline."""
-    call = PICKLED[Path(name).suffix].format(name)
-    return ModelError(
-        f"hf:{name} is a pickled Python object, not a Transformers model",
-        why="reading a pickle can run code, so shoal leaves that to you",
-        fix="in Python, if you trust the file:\n"
-        f"         import shoal, {call.partition('.')[0]}\n"
-        f'         shoal.audit("behaviour", {call}, suite="sentiment")\n'
-        f"       or write model = {call} into my_module.py, and name it python:my_module:model",
-    )
-
-
 class Checkpoint:
     """Weights, tokenizer and configuration of a folder or .gguf file; imports torch only when needed."""
 
@@ -72,8 +54,6 @@ class Checkpoint:
         self, name: str, revision: str | None = None, dtype: str = "float32", pickles: bool = False
     ) -> None:
         self.name, self.revision, self.dtype, self.pickles = name, revision, dtype, pickles
-        if Path(name).suffix in PICKLED and not Path(name).is_dir():
-            raise _pickled_object(name)
 
     @cached_property
     def place(self) -> Path:
@@ -182,13 +162,6 @@ class Checkpoint:
         names = ("tokenizer_config.json", "special_tokens_map.json")
         return any(self._json(name).get("bos_token") for name in names if (self.place / name).is_file())
 
-    def tokenizer_name(self) -> str:
-        """Return a digest of the tokenizer; empty for a .gguf file."""
-        if self.gguf:
-            return ""
-        with self._explained("cannot be read"):
-            return _digest([*self._files(TOKENIZER), self.folder / "config.json"])
-
     def in_single_precision(self) -> "Checkpoint":
         """Return the same checkpoint in float32."""
         if self.dtype == DTYPES[0]:
@@ -295,7 +268,6 @@ class Checkpoint:
     def _json(self, name: str) -> dict[str, Any]:
         """Read a JSON object from the folder."""
         if not (self.place / name).is_file():
-            self._refuse_broken_links([name])
             raise ModelError(
                 f"hf:{self.name}: no {name} in that folder", fix="the folder that save_pretrained wrote"
             )
@@ -319,7 +291,6 @@ class Checkpoint:
         for name in (*ENTRIES, *PICKLED_ENTRIES):
             if (self.place / name).is_file():
                 return self.place / name
-        self._refuse_broken_links([*ENTRIES, *PICKLED_ENTRIES])
         others = [path.name for path in self._files((*WEIGHTS, *PICKLES))]
         gguf = next((name for name in others if name.endswith(".gguf")), "")
         raise ModelError(
@@ -327,16 +298,6 @@ class Checkpoint:
             why=f"Transformers does not look for {some(others, 3)}" if others else "",
             fix=f"hf:{self.place / gguf}" if gguf else "a folder with model.safetensors",
         )
-
-    def _refuse_broken_links(self, names: Iterable[str]) -> None:
-        """Raise an error if one of these files is a link to a file that does not exist, as in a damaged cache."""
-        for path in (self.place / name for name in names):
-            if path.is_symlink() and not path.exists():
-                raise ModelError(
-                    f"hf:{self.name}: {path.name} is a broken link",
-                    why=f"{path.readlink()} does not exist",
-                    fix="download or copy the model again",
-                )
 
     def _named_by(self, index: Path) -> list[Path]:
         places = self._json(str(index.relative_to(self.place))).get("weight_map")
@@ -347,20 +308,14 @@ class Checkpoint:
         return [self._inside(name, index.name) for name in dict.fromkeys(map(str, places.values()))]
 
     def _inside(self, name: Any, where: str) -> Path:
-        """Return a file of the folder; a name that leads out of it is an error."""
-        parts = Path(str(name)).parts
-        if not isinstance(name, str) or not parts or Path(name).is_absolute() or ".." in parts:
+        """Return a file of the folder; any other is an error."""
+        path = Path(str(name))
+        if path.is_absolute() or ".." in path.parts or not (self.place / path).is_file():
             raise ModelError(
-                f"hf:{self.name}: {where} names {repr(name)[:60]} as weights",
-                why="expected a file in the same folder",
-                fix="save the model again with save_pretrained",
+                f"hf:{self.name}: {where} names {repr(name)[:60]} as weights, which is not a file of the folder",
+                fix="download the rest of the model, or save it again with save_pretrained",
             )
-        if not (self.place / name).is_file():
-            raise ModelError(
-                f"hf:{self.name}: {name}, named by {where}, is missing",
-                fix="download the rest of the model",
-            )
-        return self.place / name
+        return self.place / path
 
     def _refuse_code(self) -> None:
         """Raise if the model comes with code: without it, it is another model, even if Transformers knows its type."""

@@ -23,10 +23,6 @@ class Fresh:
         """Return the name; the training recipe identifies the weights."""
         return {"made here": self.name}
 
-    def tokenizer_name(self) -> str:
-        """Return an empty name, so that tokens are not cached."""
-        return ""
-
     def in_single_precision(self) -> "Fresh":
         """Return itself: the weights are in float32."""
         return self

@@ -24,7 +24,7 @@ from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
 from .forward import Converted
 from .interface import Blank, Fillers, TokenScores
 from .labels import Spellings, check_order, extreme_labels, in_suite_order, parse_labels, suite_names
-from .loaded import Features, LoadedModel, shared_tokens
+from .loaded import Features, LoadedModel
 from .prompted.prompt import LOCAL_OPTIONS as PROMPTED
 
 if TYPE_CHECKING:
@@ -302,10 +302,6 @@ class HFModel(LoadedModel):
         options = {name: value for name, value in self.options.items() if name not in dropped}
         model = HFModel(self.checkpoint.in_single_precision(), options)
         model.computes_in = self.checkpoint.dtype
-        name = model.checkpoint.tokenizer_name()
-        if name:
-            model._tokenised = shared_tokens(name, model.longest)
-            model._lengths = model._tokenised.lengths
         return model
 
     def _precision(self) -> AbstractContextManager[Any]:

@@ -154,10 +154,8 @@ def plain(name: str) -> str:
     return next((group[0] for group in SAME if words in group), words)
 
 
-def suite_names(
-    own: Sequence[str], labels: Sequence[str] | None, who: str, named_by: str = "", by_name: str = ""
-) -> tuple[str, ...]:
-    """Return the suite's name of each of a model's labels; `named_by` and `by_name` replace `?labels=` in messages.
+def suite_names(own: Sequence[str], labels: Sequence[str] | None, who: str) -> tuple[str, ...]:
+    """Return the suite's name of each of the labels of `who`, a spec or an object's name.
 
     A binary sentiment model has the two extremes of a three-label suite; scoring defines neutral.
 
@@ -169,21 +167,18 @@ def suite_names(
     names = respell(own, labels)
     if matches(names, labels):
         return names
+    option = f"{who}{'&' if '?' in who else '?'}labels=" if ":" in who else "labels="
     if all(NAMELESS.fullmatch(name) for name in own):
         raise ModelError(
             f"{who} calls its labels {', '.join(own)}",
             why=f"their order among {', '.join(labels)} is unknown; a wrong guess would invert every prediction",
-            fix=(
-                named_by
-                or f"{who}{'&' if '?' in who else '?'}labels={','.join(suggested_names(len(own), labels))}"
-            )
-            + ", in the order the model was trained with",
+            fix=f"{option}{','.join(suggested_names(len(own), labels))}, in the order the model was trained with",
         )
     raise ModelError(
         f"{who} answers {', '.join(own)}; the suite's labels are {', '.join(labels)}",
         why=_difference(names, labels),
-        fix=(by_name or "?labels= with the suite's names")
-        + ", only if these labels mean the same; else a model of this task",
+        fix=f"{option}{','.join(f'{name}:…' for name in own[:8])}, with the suite's name after each colon; "
+        "else a model of this task",
     )
 
 

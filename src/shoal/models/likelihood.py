@@ -42,8 +42,6 @@ MARKERS = ("Ġ", "▁")
 """Prefixes of pieces that begin a word, in byte-level and sentence-piece vocabularies."""
 CONTINUES = "##"
 """Prefix of pieces that continue a word, in word-piece vocabularies."""
-CLOSE = 1e-5
-"""Probabilities with a ratio closer to 1 may swap ranks in another batch: ten times the largest deviation observed."""
 NOT_ONE_PIECE, TOO_LONG, OWN_MASK = "not one piece", "too long", "a mask of its own"
 
 Only = Sequence[Sequence[int]] | None
@@ -335,8 +333,7 @@ def next_words(network: Any, vocabulary: Vocabulary, texts: Sequence[str], k: in
             pieces = network(input_ids=inputs, use_cache=False).logits[0, -1, : len(item_codes)]
         chances = pieces.new_zeros(len(names), dtype=torch.float64)
         chances.index_add_(0, items, pieces.double().softmax(dim=-1))
-        best, _ = _best(chances, k, set())
-        fillers.append(Fillers(*_words(best, names, chances)))
+        fillers.append(Fillers(*_best_words(chances, k, names)))
     return fillers
 
 
@@ -372,16 +369,10 @@ def _mask_place(row: Tokens, mask: int, blank: Blank) -> int:
 def _suggest(
     network: Any, vocabulary: Vocabulary, asked: _TextsWithBlanks, k: int, suggestions: list[Fillers]
 ) -> None:
-    """Fill in the most probable words of each blank and the probability of its own word.
-
-    The numbers of a batch differ from those of a text alone in the seventh digit. If that could change which words are
-    suggested, or which are more probable than the hidden one, the text is computed again by itself. So suggestions do
-    not depend on the other texts, apart from the order of equally probable words.
-    """
+    """Fill in the most probable words of each blank and the probability of its own word."""
     torch, _ = libraries()
     item_codes, names, word_items = vocabulary.items
     items = torch.from_numpy(item_codes).to(network.device)
-    undecided: list[int] = []
 
     def note(part: list[int], logits: "Tensor") -> None:
         for line, text in enumerate(part):
@@ -389,48 +380,25 @@ def _suggest(
             pieces = logits[line, : len(numbers), : len(item_codes)].double().softmax(dim=-1)
             table = pieces.new_zeros(len(numbers), len(names)).index_add_(1, items, pieces)
             for chances, sharing in zip(table, numbers, strict=True):
-                hidden = {word_items[asked.words[number]] for number in sharing}
-                codes, close = _best(chances, k, hidden)
-                words, values = _words(codes, names, chances)
+                words, values = _best_words(chances, k, names)
                 for number in sharing:
                     probability = float(chances[word_items[asked.words[number]]])
                     suggestions[number] = Fillers(words, values, probability)
-                if close:
-                    undecided.append(text)
 
     if asked.texts:
         look_at(network, vocabulary.tokenizer, asked.texts, asked.places, note)
-    for text in sorted(set(undecided)):
-        look_at(
-            network,
-            vocabulary.tokenizer,
-            [asked.texts[text]],
-            [asked.places[text]],
-            lambda _, logits, text=text: note([text], logits),  # type: ignore[misc]
-        )
 
 
-def _words(
-    codes: Sequence[int], names: Sequence[str | None], chances: "Tensor"
+def _best_words(
+    chances: "Tensor", k: int, names: Sequence[str | None]
 ) -> tuple[tuple[str, ...], tuple[float, ...]]:
-    """Return the words among these items, and their probabilities."""
-    kept = [(name, float(chances[code])) for code in codes if (name := names[code])]
-    return tuple(name for name, _ in kept), tuple(chance for _, chance in kept)
-
-
-def _best(chances: "Tensor", k: int, hidden: set[int]) -> tuple[list[int], bool]:
-    """Return the k most probable items, ties in order, and whether rounding could change the result."""
-    most = min(k + 1, len(chances))
-    values = chances.topk(most).values
+    """Return the words among the k most probable items, ties in the vocabulary's order, and their probabilities."""
+    values = chances.topk(min(k, len(chances))).values
     # All items equal to the last one, whichever of them topk returned.
     codes = (chances >= values[-1]).nonzero()[:, 0]
-    ordered = codes[chances[codes].sort(descending=True, stable=True).indices]
-    best = ordered[:k]
-    near = [values[k - 1] - values[k] < CLOSE * values[k]] if most > k else []
-    for item in hidden:
-        others = chances[best[best != item]]
-        near.append(((others - chances[item]).abs() < CLOSE * chances[item]).any())
-    return best.tolist(), any(map(bool, near))
+    best = codes[chances[codes].sort(descending=True, stable=True).indices][:k].tolist()
+    kept = [(name, float(chances[code])) for code in best if (name := names[code])]
+    return tuple(name for name, _ in kept), tuple(chance for _, chance in kept)
 
 
 def needs_masks(model: object) -> ModelError:

@@ -17,9 +17,8 @@ import os
 import random
 import re
 import time
-import zlib
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -32,7 +31,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 from weakref import finalize
 
-from ...core.errors import ModelError
+from ...core.errors import MissingExtra, ModelError
 from ..validate import shortened
 from .response import Completion, clean, read_completion, read_json
 from .spending import Spending, estimated_tokens
@@ -47,11 +46,8 @@ DAY = 86_400.0
 IN_A_ROW = 20
 TRIAL_TRIES = 3
 LARGEST_RESPONSE = 4 * 2**20
-"""Bytes, decompressed: a line of stored answers may have twice as many."""
-DECODERS = {"": None, "identity": None, "gzip": 31, "x-gzip": 31, "deflate": 15}
-"""Content encodings to the window bits of zlib."""
+"""Bytes: a line of stored answers may have twice as many."""
 
-MINUTE = 60.0
 CALM = 10.0
 """Seconds in which complaints of a server count as one: requests in flight together fail together."""
 PATIENT = 50
@@ -162,7 +158,7 @@ class Client:
             return await self._request(body, key)
         except TimeoutError:
             return Failure(f"no complete response within {self.timeout:g} s")
-        except (aiohttp.ClientPayloadError, aiohttp.ClientResponseError, ValueError, zlib.error) as problem:
+        except (aiohttp.ClientPayloadError, aiohttp.ClientResponseError, ValueError) as problem:
             return Failure(self._shown(f"malformed response: {problem}", key))
         except (aiohttp.ClientError, OSError) as problem:
             return Failure(self._shown(f"no connection to {self.url}: {problem}", key))
@@ -283,7 +279,7 @@ class Client:
 
         # Some versions of aiohttp log a cookie that they cannot read, and a server may have put the key there.
         logging.getLogger("aiohttp.client").addFilter(_is_not_about_cookies)
-        # Compressed bodies are decompressed in `_body`, up to a limit. Cookies are not kept.
+        # A compressed body could unpack to any size, so none is accepted. Cookies are not kept.
         session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0),
             timeout=aiohttp.ClientTimeout(total=self.timeout),
@@ -314,16 +310,13 @@ def _close(session: Any, loop: asyncio.AbstractEventLoop) -> None:
 
 
 async def _body(response: Any) -> bytes:
-    """Return a response body, decompressed; raise ValueError above the limit."""
-    encoding = response.headers.get("Content-Encoding", "").strip().lower()
-    if encoding not in DECODERS:
+    """Return a response body; raise ValueError if it is compressed, which we did not allow, or above the limit."""
+    encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+    if encoding not in ("", "identity"):
         raise ValueError(f"unknown content encoding {encoding!r}")
-    bits = DECODERS[encoding]
-    decoder = None if bits is None else zlib.decompressobj(bits)
     body = bytearray()
     async for chunk in response.content.iter_any():
-        room = LARGEST_RESPONSE + 1 - len(body)
-        body += decoder.decompress(chunk, room) if decoder else chunk
+        body += chunk
         if len(body) > LARGEST_RESPONSE:
             raise ValueError(f"more than {LARGEST_RESPONSE // 2**20} MB")
     return bytes(body)
@@ -332,7 +325,7 @@ async def _body(response: Any) -> bytes:
 def require_library() -> None:
     """Raise at once if aiohttp is missing."""
     if find_spec("aiohttp") is None:
-        raise ModelError("aiohttp is not installed", why="openai: models need it", fix="pip install aiohttp")
+        raise MissingExtra("aiohttp", needed_for="openai: models")
 
 
 def retry_after(header: str) -> float | None:
@@ -357,26 +350,21 @@ class RateLimiter:
         self.concurrency = self.limit = concurrency
         self._clock = clock
         self._in_flight = 0
-        self._waiters: deque[asyncio.Future[None]] = deque()
+        self._change = asyncio.Condition()
         self._slowed_at, self._calm_answers = -CALM, 0
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
         """Wait for a slot for one request, and hold it."""
-        while self._in_flight >= self.limit:
-            waiter = asyncio.get_running_loop().create_future()
-            self._waiters.append(waiter)
-            try:
-                await asyncio.wait((waiter,), timeout=MINUTE)
-            finally:
-                if not waiter.done():
-                    self._waiters.remove(waiter)
-        self._in_flight += 1
+        async with self._change:
+            await self._change.wait_for(lambda: self._in_flight < self.limit)
+            self._in_flight += 1
         try:
             yield
         finally:
-            self._in_flight -= 1
-            self._wake()
+            async with self._change:
+                self._in_flight -= 1
+                self._change.notify_all()  # the limit may have grown
 
     def slow_down(self) -> None:
         """Halve the number of requests in flight: the server reports too many."""
@@ -389,11 +377,6 @@ class RateLimiter:
         self._calm_answers += 1
         if self._calm_answers >= PATIENT and self.limit < self.concurrency:
             self.limit, self._calm_answers = self.limit + 1, 0
-            self._wake()
-
-    def _wake(self) -> None:
-        if self._waiters and self._in_flight < self.limit:
-            self._waiters.popleft().set_result(None)
 
 
 # The event loop
@@ -417,9 +400,14 @@ def event_loop() -> asyncio.AbstractEventLoop:
         return loop
 
 
+def run_soon(work: Coroutine[Any, Any, T]) -> "Future[T]":
+    """Start a coroutine on the loop."""
+    return asyncio.run_coroutine_threadsafe(work, event_loop())
+
+
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine on the loop and return its result; an interruption cancels it."""
-    future = asyncio.run_coroutine_threadsafe(work, event_loop())
+    future = run_soon(work)
     try:
         return future.result()
     finally:
