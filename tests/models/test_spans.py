@@ -71,7 +71,7 @@ def test_a_question_without_room_for_its_context_is_an_error_of_its_own(folders)
     assert found.texts[1]
 
 
-@pytest.mark.parametrize("words", range(26, 46, 3))
+@pytest.mark.parametrize("words", (26, 44))
 def test_a_long_question_leaves_windows_that_get_on_all_the_same(folders, words):
     """In 48 tokens windows share 16; beside so many words there is room for no more than that, down to one token."""
     model, context = load_model(f"hf:{folders['reader']}"), " ".join(TEXT.split() * 3)

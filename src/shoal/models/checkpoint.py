@@ -300,11 +300,7 @@ class Checkpoint:
         )
 
     def _named_by(self, index: Path) -> list[Path]:
-        places = self._json(str(index.relative_to(self.place))).get("weight_map")
-        if not isinstance(places, dict) or not places:
-            raise ModelError(
-                f"hf:{self.name}: {index.name} names no weights", fix="download or save the model again"
-            )
+        places = self._json(str(index.relative_to(self.place))).get("weight_map", {})
         return [self._inside(name, index.name) for name in dict.fromkeys(map(str, places.values()))]
 
     def _inside(self, name: Any, where: str) -> Path:

@@ -208,17 +208,10 @@ class HFModel(LoadedModel):
 
     def windows(self, examples: Sequence[Example]) -> list[list[spans.Window]]:
         """Return each (context, question) as one or more windows of tokens."""
-        rows = []
-        for row, (context, question) in enumerate(examples):
-            try:
-                rows.append(spans.context_windows(self.tokenizer, row, context, question, self._window))
-            except Exception as problem:  # tokenizers raises its own type
-                raise ModelError(
-                    f"{self!r}: the question {question[:60]!r} leaves no room for the context",
-                    why=f"{self._window} tokens for both: {first_line(problem)}",
-                    fix="shorter questions, or a model with a longer limit",
-                ) from None
-        return rows
+        return [
+            spans.context_windows(self.tokenizer, row, context, question, self._window)
+            for row, (context, question) in enumerate(examples)
+        ]
 
     # Likelihoods and vectors
 

@@ -61,23 +61,16 @@ class LabelNames:
 def parse_labels(option: str, who: str) -> LabelNames:
     """Parse `?labels=` of the model `who`."""
     entries = [split_names(entry, ":") for entry in _split(option, ",")]
-    if any(not name for entry in entries for name in entry) or len({len(entry) for entry in entries}) > 1:
+    firsts = [entry[0] for entry in entries]
+    is_valid = all(name for entry in entries for name in entry) and len(set(firsts)) == len(firsts)
+    widths = {len(entry) for entry in entries}
+    if not is_valid or widths not in ({1}, {2}):
         raise ModelError(
             f"{who}: labels={option!r} is not valid",
-            fix="labels=NAME,NAME in the order of the model's numbers or columns, "
-            "or labels=THEIRS:NAME,THEIRS:NAME; put a backslash before a comma or colon inside a name",
+            fix="labels=NAME,NAME in the order of the model's numbers or columns, or labels=THEIRS:NAME,THEIRS:NAME, "
+            "each once; put a backslash before a comma or colon inside a name",
         )
-    if len(entries[0]) > 2:
-        raise ModelError(
-            f"{who}: labels={option!r}: two colons in one name",
-            fix="put a backslash before a colon inside a name",
-        )
-    firsts = [entry[0] for entry in entries]
-    twice = next((name for name, times in Counter(firsts).items() if times > 1), None)
-    if twice is not None:
-        raise ModelError(f"{who}: labels={option!r} names {twice!r} twice", fix="name every label once")
-    pairs = len(entries[0]) == 2
-    return LabelNames(names=dict(entries)) if pairs else LabelNames(order=tuple(firsts))
+    return LabelNames(names=dict(entries)) if widths == {2} else LabelNames(order=tuple(firsts))
 
 
 def labels_option(labels: Sequence[object] | Mapping[Any, object]) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote_plus
 
 from ...core.errors import DataError, ModelError, nearest, some
-from ...core.files import collector_paused, first_bytes, is_file, is_folder, refuse_special
+from ...core.files import collector_paused, is_file, is_folder, refuse_special
 from ...core.records import Answers, Case
 from ...core.tables import read_table
 from .. import ModelSpec, digest_file, parse_spec
@@ -115,10 +115,6 @@ def _expanded(spec: str) -> list[str]:
     if parsed.scheme != "predictions" or not patterns:
         return [spec]
     path = Path(parsed.name)
-    if first_bytes(path, 1) in (b"{", b"["):
-        raise ModelError(
-            f"{spec}: * stands for columns of a table", why=f"{path} is JSON", fix="a spec per model"
-        )
     columns = read_table(path)[0]
     by_option = [_middles(pattern, columns) for pattern in patterns]
     names = [name for name in by_option[0] if all(name in others for others in by_option[1:])]
