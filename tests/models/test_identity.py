@@ -9,6 +9,7 @@ import pytest
 from shoal import load_model
 from shoal.core.errors import ModelError
 from shoal.core.records import Case
+from shoal.models import identity
 from shoal.models.asking import classify_safely
 from shoal.models.selfcheck import self_check
 
@@ -45,6 +46,7 @@ def forget(folder: Path) -> None:
         if str(getattr(module, "__file__", None) or "").startswith(str(folder)):
             del sys.modules[name]
     importlib.invalidate_caches()
+    identity._read_by.clear()
     for cache in folder.rglob("*.pyc"):
         cache.unlink()
 

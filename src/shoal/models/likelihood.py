@@ -116,31 +116,17 @@ def fillers(network: Any, tokenizer: Any, gaps: Sequence[tuple[str, str, str]]) 
     """
     mask = mask_id(tokenizer)
     frames = tokenize(tokenizer, [before + tokenizer.mask_token + after for before, _, after in gaps])
-    hidden, places, pieces = [], [], []
-    starts, words = [], []
+    words, rows = [], []
     for frame, (before, word, _) in zip(frames, gaps, strict=True):
         if frame.ids.count(mask) != 1:
             raise ModelError(
                 f"a text that contains the mask token: {tokenizer.decode(frame.ids)!r}", fix="remove the text"
             )
-        start = frame.ids.index(mask)
         spaced = f" {word}" if before.endswith(" ") else word
-        ids = tokenizer(spaced, add_special_tokens=False, verbose=False)["input_ids"]
-        starts.append(start)
-        words.append(ids)
-        for number, piece in enumerate(ids):
-            hidden.append(_insert(frame, start, ids[:number]))
-            places.append(start + number)
-            pieces.append(piece)
-    numbers = iter(_at_masks(network, tokenizer, hidden, places, pieces))
-    return [
-        TokenScores(
-            tuple(tokenizer.convert_ids_to_tokens(ids)),
-            tuple(range(start, start + len(ids))),
-            tuple(next(numbers) for _ in ids),
-        )
-        for start, ids in zip(starts, words, strict=True)
-    ]
+        words.append(tokenizer(spaced, add_special_tokens=False, verbose=False)["input_ids"])
+        start = frame.ids.index(mask)
+        rows += [_insert(frame, start, words[-1][:number]) for number in range(len(words[-1]))]
+    return _piece_scores(network, tokenizer, words, rows)
 
 
 def fill_every_gap(
@@ -151,20 +137,27 @@ def fill_every_gap(
     The word is encoded by itself, without a space before it. The pieces before the scored one are decoded and put with
     a mask into every gap; the first mask counts.
     """
-    mask = mask_id(tokenizer)
     words = [tokenizer(word, add_special_tokens=False, verbose=False)["input_ids"] for _, word in gaps]
-    texts, pieces = [], []
-    for (around, _), ids in zip(gaps, words, strict=True):
-        for number, piece in enumerate(ids):
-            texts.append((tokenizer.decode(ids[:number]) + tokenizer.mask_token).join(around))
-            pieces.append(piece)
-    rows = tokenize(tokenizer, texts) if texts else []
+    texts = [
+        (tokenizer.decode(ids[:number]) + tokenizer.mask_token).join(around)
+        for (around, _), ids in zip(gaps, words, strict=True)
+        for number in range(len(ids))
+    ]
+    return _piece_scores(network, tokenizer, words, tokenize(tokenizer, texts) if texts else [])
+
+
+def _piece_scores(
+    network: Any, tokenizer: Any, words: Sequence[Sequence[int]], rows: Sequence[Tokens]
+) -> list[TokenScores]:
+    """Return log p of each piece of each word, at the first mask of its row."""
+    mask = mask_id(tokenizer)
     places = [row.ids.index(mask) for row in rows]
-    pairs = iter(zip(places, _at_masks(network, tokenizer, rows, places, pieces), strict=True))
+    numbers = _at_masks(network, tokenizer, rows, places, [piece for ids in words for piece in ids])
+    pairs = iter(zip(places, numbers, strict=True))
     scores = []
     for ids in words:
-        at, numbers = zip(*(next(pairs) for _ in ids), strict=True) if ids else ((), ())
-        scores.append(TokenScores(tuple(tokenizer.convert_ids_to_tokens(ids)), at, numbers))
+        at, logs = zip(*(next(pairs) for _ in ids), strict=True) if ids else ((), ())
+        scores.append(TokenScores(tuple(tokenizer.convert_ids_to_tokens(ids)), at, logs))
     return scores
 
 

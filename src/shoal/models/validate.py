@@ -323,7 +323,7 @@ def _from_scored_labels(
 def _named(rows: Sequence[Mapping[Any, Any]], missing: Mapping[int, str], who: str) -> Given:
     """Read probabilities by name; every row has the same names."""
     table = [{str(name): number for name, number in row.items()} for row in rows]
-    names = sorted({name for row in table for name in row}, key=_by_number)
+    names = sorted({name for row in table for name in row})
     sparse = next(
         (row for place, row in enumerate(table) if place not in missing and len(row) < len(names)), None
     )
@@ -394,12 +394,6 @@ def _column_names(given: Any) -> tuple[str, ...] | None:
     """Return the column names of a table; None if they are only numbers."""
     columns = [str(name) for name in getattr(given, "columns", ())]
     return tuple(columns) if columns and not all(name.isdecimal() for name in columns) else None
-
-
-def _by_number(name: str) -> tuple[str, int]:
-    """Return a sort key that puts LABEL_2 before LABEL_10."""
-    word = name.rstrip("0123456789")
-    return word, int(name[len(word) :] or -1)
 
 
 def _refuse(what: str, who: str) -> NoReturn:

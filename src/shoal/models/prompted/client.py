@@ -13,6 +13,7 @@ Every request reads the key from the environment. `response.py` removes the key 
 import asyncio
 import json
 import logging
+import math
 import os
 import random
 import re
@@ -21,8 +22,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import cached_property
 from importlib.util import find_spec
 from threading import Lock, Thread
@@ -71,8 +70,6 @@ class Failure:
     wait: float | None = None
     """Seconds that the server asks us to wait."""
     out_of_quota: bool = False
-    location: str = ""
-    """Where a redirect leads."""
 
 
 @dataclass
@@ -90,7 +87,6 @@ class Client:
     """For waits only: no answer depends on it."""
     sleep: Callable[[float], Awaitable[None]] | None = None
     """Replaces the waits between tries."""
-    clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
         self._halted = asyncio.Event()
@@ -132,7 +128,7 @@ class Client:
         raise ModelError(f"{self.who}: {last}", fix=f"check the server at {self.url}, and try again")
 
     async def _try(self, body: dict[str, Any], tries: int) -> Completion:
-        started, problem = self.clock(), "not asked: the job was stopped"
+        started, problem = time.monotonic(), "not asked: the job was stopped"
         for attempt in range(tries):
             if self._halted.is_set():
                 break
@@ -144,7 +140,7 @@ class Client:
             if outcome.status == 429:
                 self.limiter.slow_down()
             seconds = self._back_off(attempt) if outcome.wait is None else outcome.wait
-            if attempt + 1 == tries or self.clock() - started + seconds > PATIENCE:
+            if attempt + 1 == tries or time.monotonic() - started + seconds > PATIENCE:
                 break
             await self._sleep(seconds)
         raise FailedError(problem)
@@ -200,13 +196,11 @@ class Client:
         message = error.get("message") if isinstance(error, dict) else error
         if not isinstance(message, str) or not message:
             message = clean(text.strip() or response.reason or "", key)
-        location = response.headers.get("Location", "") if 300 <= response.status < 400 else ""
         return Failure(
             self._shown(f"the server says {response.status}: {message}", key),
             response.status,
             retry_after(response.headers.get("Retry-After", "")),
             response.status == 429 and "insufficient_quota" in text,
-            self._shown(location, key),
         )
 
     def _stop_or_refuse(self, failure: Failure) -> None:
@@ -215,7 +209,7 @@ class Client:
         if 300 <= status < 400:
             raise ModelError(
                 f"{self.who}: the server redirects to another address ({status})",
-                why=f"shoal does not follow redirects: texts and key would go to {failure.location or 'it'}",
+                why="shoal does not follow redirects: texts and key would go to it",
                 fix="url=, with the address that you trust",
             )
         if status in (401, 403, 404) or failure.out_of_quota:
@@ -329,14 +323,8 @@ def require_library() -> None:
 
 
 def retry_after(header: str) -> float | None:
-    """Return the seconds in a `Retry-After` header, a number or a date; None if it makes no sense."""
-    if re.fullmatch(r"[0-9]+(\.[0-9]*)?", header.strip()):
-        seconds = float(header)
-    else:
-        try:
-            seconds = max(0.0, (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds())
-        except (ValueError, TypeError, OverflowError, IndexError):
-            return None
+    """Return the seconds in a `Retry-After` header; None if it makes no sense, or has a date."""
+    seconds = float(header) if re.fullmatch(r"[0-9]+(\.[0-9]*)?", header.strip()) else math.inf
     return seconds if seconds <= DAY else None
 
 
@@ -346,12 +334,11 @@ def retry_after(header: str) -> float | None:
 class RateLimiter:
     """Lets requests through one by one; fewer at once after the server complains."""
 
-    def __init__(self, concurrency: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, concurrency: int) -> None:
         self.concurrency = self.limit = concurrency
-        self._clock = clock
         self._in_flight = 0
         self._change = asyncio.Condition()
-        self._slowed_at, self._calm_answers = -CALM, 0
+        self._slowed_at, self._calm_answers = -math.inf, 0
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
@@ -369,8 +356,8 @@ class RateLimiter:
     def slow_down(self) -> None:
         """Halve the number of requests in flight: the server reports too many."""
         self._calm_answers = 0
-        if self._clock() - self._slowed_at >= CALM:
-            self.limit, self._slowed_at = max(1, self.limit // 2), self._clock()
+        if time.monotonic() - self._slowed_at >= CALM:
+            self.limit, self._slowed_at = max(1, self.limit // 2), time.monotonic()
 
     def count_answer(self) -> None:
         """Count an answer without a complaint; after many of them one more request may be in flight."""

@@ -262,11 +262,7 @@ class _LabelReader:
             places = [str(place) for place in range(width)]
         if fits:
             return places
-        ends = extreme_labels(suite.names) if width == 2 else ()
-        line = _list_line(width, suite)
-        if ends:
-            line = f"?labels={labels_option(ends)} or {labels_option(ends[::-1])}, in the order of the file's columns"
-        raise self._refused([f"{width} probabilities without names"], line)
+        raise self._refused([f"{width} probabilities without names"], _list_line(width, suite))
 
     def _checked(self, labels: Sequence[str]) -> tuple[str, ...]:
         """Return the labels; raise unless they are all of the suite's, or the two extremes of three."""
