@@ -137,16 +137,6 @@ def test_what_was_cut_is_counted_and_said(folders):
     assert ask_cases(load_model(f"hf:{folders['classifier']}"), short, short, LABELS).facts == {}
 
 
-def test_a_reader_is_asked_for_spans_and_a_classifier_for_labels(folders):
-    texts = [("anna lives in paris", "where ?"), ("bob works", "who ?"), ("carol went to london", "who ?")]
-    reading = cases_of(texts, reading=True)
-    model = load_model(f"hf:{folders['reader']}")
-    answers = ask_cases(model, reading, reading, None)
-    assert list(answers.texts) == [model.extract([text]).texts[0] for text in texts]
-    with pytest.raises(ModelError, match="has no trained classifier"):
-        ask_cases(model, cases_of(texts), cases_of(texts), LABELS)
-
-
 def test_a_function_may_answer_in_words(module):
     module.reader = lambda pairs: [context.split()[0] for context, question in pairs]
     reading = cases_of([("anna lives", "who ?"), ("bob works", "who ?")], reading=True)

@@ -150,19 +150,6 @@ def test_of_a_transformers_folder_the_weights_count(project):
         assert known_by()["read"] != before["read"]
 
 
-def test_a_folder_that_is_moved_is_the_same_model(project, tmp_path, monkeypatch):
-    project(mine='weights = open("data.txt").read()\n' + ANSWER, data__dot__txt="1")
-    before = known_by()
-    other = tmp_path / "elsewhere"
-    other.mkdir()
-    for name in ("mine.py", "data.txt"):
-        (tmp_path / name).rename(other / name)
-    forget(tmp_path)
-    monkeypatch.chdir(other)
-    monkeypatch.syspath_prepend(other)
-    assert known_by() == before
-
-
 def test_a_version_takes_the_place_of_what_is_read(project):
     project(mine='weights = open("data.txt").read()\n' + ANSWER, data__dot__txt="1")
     before = known_by("python:mine:model?version=1")

@@ -12,7 +12,6 @@ from shoal.models.labels import (
     labels_option,
     matches,
     parse_labels,
-    respell,
 )
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).map(str.strip).filter(bool)
@@ -48,13 +47,6 @@ def test_what_the_user_says_comes_back_as_it_was_written(names, data):
 def test_what_is_not_understood_is_refused_with_its_remedy(option):
     with pytest.raises(ModelError, match=r"labels=[\s\S]*  try: "):
         parse_labels(option, "predictions:p.csv")
-
-
-def test_labels_of_another_language_are_recognised():
-    german = ("negativ", "neutral", "positiv")
-    assert respell(["POSITIVE", "NEUTRAL", "NEGATIVE"], german) == ("positiv", "neutral", "negativ")
-    assert respell(["Négatif", "Positif"], ["negative", "positive"]) == ("negative", "positive")
-    assert extreme_labels(german) == ("negativ", "positiv")
 
 
 def test_two_labels_are_the_ends_of_three_only_with_neutral_between_them():

@@ -58,13 +58,6 @@ def test_spans_are_the_references_over_all_windows(folders, longest):
     assert len(set(expected)) > 6, "a model that always answers alike tests nothing"
 
 
-def test_nothing_to_find_is_an_empty_answer_and_newlines_become_spaces(folders):
-    model = load_model(f"hf:{folders['reader']}")
-    assert model.extract([("", "where did anna go ?")]).texts == [""]
-    broken = model.extract([("anna\nlives\nin\nparis", "where ?")]).texts[0]
-    assert broken == model.extract([("anna lives in paris", "where ?")]).texts[0]
-
-
 def test_a_question_without_room_for_its_context_is_an_error_of_its_own(folders):
     found = load_model(f"hf:{folders['reader']}").extract([("anna", "who " * 60), ("anna in paris", "who ?")])
     assert list(found.errors) == [0] and "no room for the context" in found.errors[0]

@@ -45,13 +45,6 @@ def test_a_model_suggests_the_words_that_fit_all_contexts_and_the_same_again(kin
     assert set(words) <= {"bad", "awful", "great", "boring", "very"} - {"good", "lovely"}
 
 
-def test_words_take_the_class_and_the_capitals_of_the_list(suite):
-    suite.write_text(SUITE.replace("[meal, film]", "[Dog, Park]"))
-    words = suggest_words(suite, "thing", "example", 99, 0)
-    assert {"Ball", "Woman"} <= set(words) and not {"Dog", "Park"} & set(words)
-    assert "Big" in suggest_words(suite, "thing", "example", 99, 0, "ADJ") and "Big" not in words
-
-
 def test_an_endpoint_writes_words_and_cases_and_none_is_counted(suite):
     before = [case.examples for case in read_suite(suite).cases]
     with serving(rule=lambda asked: '1. **soup**\n- meal\n• "tea"\n{x}\nsoup') as server:

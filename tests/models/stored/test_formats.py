@@ -206,17 +206,6 @@ def test_the_list_may_lie_inside_an_object(tmp_path, suite, ask, indent):
         ask(path, suite, NESTED + "&format=json")
 
 
-def test_a_wrong_path_is_an_error_that_lists_the_paths(tmp_path, suite, write, ask):
-    path = write(tmp_path / "p.jsonl", nested())
-    with pytest.raises(
-        DataError, match=r"found: key.id, example_idx, output.0.label[\s\S]*\"output.0.label\""
-    ):
-        ask(path, suite, "?id=key.id&label=output.1.label")
-    for options in ("?id=key.id&label=output", "?id=key.id"):
-        with pytest.raises(DataError, match=r"try: \?label=output.0.label"):
-            ask(path, suite, options)
-
-
 def test_a_first_line_says_what_numbers_and_places_mean(tmp_path, suite, write, ask):
     head = {"label_names": ["POSITIVE", "NEGATIVE"]}
     lines = [{**row, "pred": code, "conf": conf} for row, code, conf in zip(
