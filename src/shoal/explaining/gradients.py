@@ -95,7 +95,9 @@ def _integrate(
         last = _stacked([ends[points[at][0]][1] for at in part], width)
         line = last - first
         here = (first + reaches * line).requires_grad_()
-        chosen = _chosen(network(inputs_embeds=here, **inputs).logits.float(), [columns[points[at][0]] for at in part])
+        chosen = _chosen(
+            network(inputs_embeds=here, **inputs).logits.float(), [columns[points[at][0]] for at in part]
+        )
         (slope,) = torch.autograd.grad(chosen.sum(), here)
         shares = (slope * line).sum(dim=-1).double().cpu().numpy()
         for row, at in enumerate(part):
