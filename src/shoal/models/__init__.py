@@ -33,7 +33,7 @@ SCHEMES: dict[str, tuple[str, str]] = {
     ),
     "predictions": ("stored", "stored answers, from a file"),
     "python": ("python", "package.module:name, any callable that you can import"),
-    "tiny": ("tiny", "a small model that ships with shoal"),
+    "tiny": ("fresh", "a small model that ships with shoal"),
     "vectors": ("vectors", "word vectors in text form, for association tests"),
 }
 """Scheme to the module that loads it and a description."""
