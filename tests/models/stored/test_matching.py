@@ -60,7 +60,7 @@ def test_a_case_is_named_whole_in_two_columns_or_by_its_end(ids, keys):
         (["a/1", "b/1"], ["1"], r"line 2: case id '1' occurs in several groups[\s\S]*try: ids such as"),
         (["a/1"], ["a/1", "1"], "line 3: 1 is predicted twice"),
         (["a/1", "b/2"], [("a", "1")], r"no prediction for 1 of 2 examples[\s\S]*missing: b/2"),
-        (["words/1"], [("word", "1")], r'line 2: word/1 is not in the suite[\s\S]*try: "words"'),
+        (["words/1"], [("word", "1")], r"line 2: word/1 is not in the suite[\s\S]*try: shoal export"),
         (["a/1"], ["x" * 10_000], "line 2: xxx.*… is not in the suite"),
     ],
 )  # fmt: skip

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.case_table import CaseTable
-from ...core.errors import DataError, nearest
+from ...core.errors import DataError
 from ...core.records import Case, Example
 from .columns import Columns, Key, shown
 
@@ -152,14 +152,11 @@ class _FullIds:
 
 def _unknown(columns: Columns, rows: Sequence[int], places: _Places) -> DataError:
     first = columns.key(rows[0])
-    groups = {identity.rpartition("/")[0] for identity in places.numbers}
-    group = first.group or first.identity.rpartition("/")[0]
-    similar = "" if group in groups else nearest(group, groups)
     theirs = _listed([columns.key(row) for row in rows[:SHOWN]], len(rows))
     return DataError(
         f"{columns.where(rows[0])}: {first} is not in the suite",
         why=f"{len(rows):,} of {len(columns.identities):,} ids are unknown: {theirs}; {_ids(places)}",
-        fix=similar or "shoal export SUITE --out cases.csv writes the suite's ids",
+        fix="shoal export SUITE --out cases.csv writes the suite's ids",
     )
 
 

@@ -6,7 +6,7 @@ nested JSON.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
@@ -73,10 +73,9 @@ def read_records(request: Request, records: Records) -> Columns:
     columns.numbered = is_json and not request.options.label
     columns.ordered = is_json and request.options.probabilities is None
     columns.number_names = records.label_names
-    add = _adder(columns, records, fields)
     for number, row in chain(head, rows):
         try:
-            add(number, row)
+            _add(columns, fields, number, row, is_table=not is_json)
         except DataError as problem:
             raise problem.at(f"{request.path}, {records.unit} {number}") from None
         for name, texts in columns.texts.items():
@@ -163,29 +162,23 @@ def _label_columns(request: Request, names: Sequence[str]) -> tuple[str, ...]:
 # One row
 
 
-def _adder(columns: Columns, records: Records, fields: Fields) -> Callable[[int, Row], None]:
-    numbers = _number_reader(records, fields)
-    is_table = records.columns is not None
-
-    def add(number: int, row: Row) -> None:
-        key = _key(row, fields.identity, columns.alike) if fields.identity else None
-        if not is_table and row.get("error"):
-            return columns.add_error(number, str(row["error"]), key)
-        prediction = _prediction(value_at(row, fields.answer), fields.answer) if fields.answer else None
-        given = numbers(row, prediction)
-        if prediction is None and fields.answer and is_table:
-            prediction = ""  # an empty cell, which only some suites accept
-        if prediction is None and len(given) < 2:
-            paths = (path for path in paths_in(row) if path.rpartition(".")[2] in ANSWERS)
-            other = next((path for path in paths if path != fields.answer), "")
-            raise DataError(
-                f"neither {fields.answer!r} nor probabilities in {some(fields.probabilities) or 'any field'!r}",
-                why=f"found: {some(map(shown, row), 8)}",
-                fix=f"?label={other}" if other else 'an answer, or "error": "…" if there is none',
-            )
-        columns.add(number, prediction, given, key)
-
-    return add
+def _add(columns: Columns, fields: Fields, number: int, row: Row, *, is_table: bool) -> None:
+    key = _key(row, fields.identity, columns.alike) if fields.identity else None
+    if not is_table and row.get("error"):
+        return columns.add_error(number, str(row["error"]), key)
+    prediction = _prediction(value_at(row, fields.answer), fields.answer) if fields.answer else None
+    given = _numbers(row, prediction, fields)
+    if prediction is None and fields.answer and is_table:
+        prediction = ""  # an empty cell, which only some suites accept
+    if prediction is None and len(given) < 2:
+        paths = (path for path in paths_in(row) if path.rpartition(".")[2] in ANSWERS)
+        other = next((path for path in paths if path != fields.answer), "")
+        raise DataError(
+            f"neither {fields.answer!r} nor probabilities in {some(fields.probabilities) or 'any field'!r}",
+            why=f"found: {some(map(shown, row), 8)}",
+            fix=f"?label={other}" if other else 'an answer, or "error": "…" if there is none',
+        )
+    columns.add(number, prediction, given, key)
 
 
 def _key(row: Row, name: str, alike: Alike) -> Key:
@@ -227,19 +220,15 @@ def _prediction(value: Any, name: str) -> Prediction:
     return number
 
 
-def _number_reader(records: Records, fields: Fields) -> Callable[[Row, Prediction], Sequence[float]]:
-    """Return a function that reads the confidence or the probabilities of a row."""
+def _numbers(row: Row, prediction: Prediction, fields: Fields) -> Sequence[float]:
+    """Return the confidence or the probabilities of a row."""
     if len(fields.probabilities) == 1:
         (name,) = fields.probabilities
-        return lambda row, prediction: _vector(value_at(row, name), name)
-
-    def several(row: Row, prediction: Prediction) -> Sequence[float]:
-        cells = [value_at(row, name) for name in fields.probabilities]
-        if prediction is not None and all(cell in (None, "") for cell in cells):
-            return ()
-        return [number_from(cell) for cell in cells]
-
-    return several
+        return _vector(value_at(row, name), name)
+    cells = [value_at(row, name) for name in fields.probabilities]
+    if prediction is not None and all(cell in (None, "") for cell in cells):
+        return ()
+    return [number_from(cell) for cell in cells]
 
 
 def _vector(value: Any, name: str) -> Sequence[float]:
