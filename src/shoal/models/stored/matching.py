@@ -122,9 +122,6 @@ class _FullIds:
         self._by_ending: dict[str, str] | None = None
 
     def __call__(self, key: Key, row: int) -> str | None:
-        whole = key.identity if key.group is None else f"{key.group}/{key.identity}"
-        if whole in self.known:
-            return whole
         if key.group is not None:
             group, name = key.group.strip(), key.identity.strip()
             whole = name if name.startswith(f"{group}/") else f"{group}/{name}"
