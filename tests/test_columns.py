@@ -1,4 +1,4 @@
-"""Suites and predictions are read by the block; a file gives the same rows, or the same error, as row by row."""
+"""Suites are read by the block; a file gives the same rows, or the same error, as row by row."""
 
 import json
 import math
@@ -15,7 +15,6 @@ from shoal.core.case_table import CaseTable, by_group
 from shoal.core.errors import ShoalError
 from shoal.core.files import read_lines
 from shoal.core.records import Case
-from shoal.models.stored import records
 from shoal.models.stored.columns import Request
 from shoal.models.stored.matching import match_rows
 from shoal.models.stored.readers import read_file
@@ -62,33 +61,12 @@ def outcome(read: Callable[[], Any]) -> Any:
 def both(read: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
     """What is read by blocks of three rows, and row by row."""
     with monkeypatch.context() as patch:
-        patch.setattr(records, "ROWS_AT_ONCE", 3)
         patch.setattr(suite_files, "ROWS_AT_ONCE", 3)
         patch.setattr(files, "CHUNK", 200)
         by_block = outcome(read)
-        patch.setattr(records, "_add_block", lambda *_: False)
         patch.setattr(suite_files, "_add_block", lambda *_, **__: False)
         patch.setattr(files, "_plain_objects", lambda _: None)
         return by_block, outcome(read)
-
-
-@MESSY
-@given(
-    lines=rows_with({"functionality": "f", "case_id": str, "example_idx": 0, "pred": "a", "conf": [0.5, 0.5]})
-    | rows_with({"id": int, "pred": 1, "conf": 0.5}),
-    end=st.sampled_from(["\n", "\r\n"]),
-)
-def test_predictions_are_the_same_by_the_block(lines, end, tmp_path, monkeypatch):
-    path = tmp_path / "p.jsonl"
-    path.write_text(end.join(lines), newline="")
-
-    def read() -> Any:
-        columns = read_file(Request(path), {})
-        numbers = [tuple(getattr(columns, name)) for name in ("lines", "numbers", "widths", "examples")]
-        return numbers, columns.predictions, columns.groups, columns.identities, columns.errors, columns.texts
-
-    by_block, by_row = both(read, monkeypatch)
-    assert repr(by_block) == repr(by_row)  # 1 is not True, and NaN is NaN
 
 
 @MESSY

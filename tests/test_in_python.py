@@ -161,11 +161,9 @@ def test_settings_without_a_model_are_refused(result):
         shoal.compare(result, result, suite="sentiment")
 
 
-@pytest.mark.parametrize(("name", "call"), [("a.joblib", r"joblib\.load"), ("a.pkl", r"pickle\.load\(open")])
-def test_a_pickled_object_is_not_read_and_the_error_shows_how_to(tmp_path, monkeypatch, name, call):
-    (tmp_path / name).write_bytes(b"cos\nsystem\n(S'touch read'\ntR.")
+def test_a_pickled_object_is_not_read_and_the_error_shows_how_to(tmp_path, monkeypatch):
+    (tmp_path / "a.joblib").write_bytes(b"cos\nsystem\n(S'touch read'\ntR.")
     monkeypatch.chdir(tmp_path)
-    message = rf"pickled Python object[\s\S]*{call}[\s\S]*python:my_module:model"
-    with pytest.raises(ModelError, match=message):
-        shoal.audit("behaviour", f"hf:{name}", suite="sentiment")
+    with pytest.raises(ModelError, match=r"is a file[\s\S]*joblib\.load[\s\S]*python:my_module:model"):
+        shoal.audit("behaviour", "hf:a.joblib", suite="sentiment")
     assert not (tmp_path / "read").exists()

@@ -12,7 +12,7 @@ from ...core.case_table import CaseTable, by_group
 from ...core.claims import ENOUGH_TEMPLATES
 from ...core.records import Answers, Basis, Case, Finding, Measure, Outcome, verdicts_of
 from ...models.answer_rows import NO_ANSWER as REPLY_UNREAD
-from ...models.refusals import REFUSES, is_refusal
+from ...models.prompted.replies import REFUSES, is_refusal
 from ...stats.intervals import cluster_wilson, macro_wilson, wilson
 from ...stats.resampling import cluster_table, errors_of, hits_of, macro_mean, sharing
 from ..base import Built, Scored

@@ -18,7 +18,7 @@ from ...core.records import Answer, Basis, Case, Example, Measure, Outcome
 from ...data import bbq as data
 from ...models.answer_rows import NO_ANSWER, SAID
 from ...models.asking import answer_batch
-from ...models.refusals import is_refusal
+from ...models.prompted.replies import is_refusal
 from ...models.stored import StoredAnswers
 from ...stats.intervals import Interval, cluster_wilson, percentile_interval, within
 from ...stats.resampling import cluster_table, sum_by_cluster
