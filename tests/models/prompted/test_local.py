@@ -157,6 +157,20 @@ def test_an_answer_does_not_depend_on_its_company(models, tmp_path):
         assert together.probabilities[row] == pytest.approx(alone, abs=1e-6)
 
 
+def test_the_beginning_that_all_prompts_share_is_read_once(models, tmp_path):
+    model, _ = ask(models["chat"], write(tmp_path, system="Be brief."), examples=EXAMPLES[:1])
+    widths: list[int] = []
+
+    def count(_network, _args, inputs):
+        widths.append(inputs["input_ids"].shape[1])
+
+    with model.network.register_forward_pre_hook(count, with_kwargs=True):
+        model.classify(EXAMPLES[:1], LABELS)
+    shared = len(model.encoder.encode("<|start|>system\nBe brief.<|end|>\n<|start|>user\nReview:"))
+    assert max(widths) < len(model.encoder.encode(model.encoder.text(EXAMPLES[0]))) - shared + 3
+    assert shared > 20
+
+
 def test_through_its_own_chat_template_without_further_special_tokens(models, tmp_path):
     model, answers = ask(models["chat"], write(tmp_path, system="Be brief."))
     texts = [
