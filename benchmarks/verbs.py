@@ -272,20 +272,13 @@ def study(name: str) -> Any:
 
 def _of_cood() -> Iterator[World]:
     simulation = study("cood/coverage.py")
-    unseen, beyond, both, p = (
-        "COOD, interval",
-        "beyond the shortcut, interval",
-        "difference of equal setups, interval",
-        "COOD of equal setups, p",
-    )
+    unseen, beyond = "COOD, interval", "beyond the shortcut, interval"
 
     def repeat(rng: Generator, world: str, seeds: int, texts: int) -> Kept:
         shares = simulation.coverage(simulation.WORLDS[world], seeds, texts, 1, int(rng.integers(2**31)))
         return {
             unseen: bool(shares["COOD"]),
             beyond: bool(shares["beyond the shortcut"]),
-            both: bool(shares["difference, paired: COOD"]),
-            p: bool(shares["p, paired: COOD"]),
         }
 
     for world, seeds in (
@@ -298,7 +291,7 @@ def _of_cood() -> Iterator[World]:
                 return repeat(rng, world, seeds, texts)
 
             where = f"{world}, {seeds} seed{'s' if seeds > 1 else ''}, 3 x {texts} texts"
-            promises = {unseen: COVERS, beyond: COVERS, both: COVERS, p: ERRS}
+            promises = {unseen: COVERS, beyond: COVERS}
             yield World("run, cood", where, promises, of_size, 150)
 
 

@@ -356,7 +356,7 @@ def downstream() -> Iterator[str]:
 
 # COOD
 
-USUAL = {"control": "none", "template": "It is <LABEL>", "names": "usual", "reveal": "0", "epoch": ""}
+USUAL = {"control": "none", "template": "It is <LABEL>", "names": "usual", "epoch": ""}
 KINDS = ("ID", "COOD", "beyond the shortcut", "OOD")
 
 

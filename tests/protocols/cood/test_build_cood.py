@@ -13,7 +13,7 @@ from shoal.core.errors import ShoalError
 from shoal.protocols import cood
 from shoal.protocols.base import identity
 from shoal.protocols.cood.build import training_items
-from shoal.protocols.cood.cells import CELLS, cells_of, target
+from shoal.protocols.cood.grid import CELLS, cells_of, target
 from shoal.protocols.cood.texts import content, split_texts, training_texts
 
 USUAL = {"positive": "great", "neutral": "okay", "negative": "terrible"}
@@ -147,7 +147,7 @@ def test_a_smaller_k_is_part_of_a_larger_and_a_seed_changes_training_only(settin
     assert identity(small, "cases") == identity(other, "cases")
 
 
-# Controls and revealed items
+# Controls
 
 
 @pytest.mark.parametrize(("control", "example", "items"), [
@@ -169,16 +169,6 @@ def _number(settings, case) -> str:
     return texts[case.meta["text"]].split()[-1]
 
 
-@pytest.mark.parametrize(("reveal", "cells"), [
-    (0, {}), (1, {"neu/neu": 1, "fst/neu": 1}), (5, {"neu/neu": 5, "fst/neu": 3, "sec/neu": 2}),
-])  # fmt: skip
-def test_revealing_adds_the_third_word_half_with_each_target(settings, reveal, cells):
-    items = training_items(settings(reveal=(reveal,)))
-    extra = items[20:]
-    assert Counter(item.cell for item in extra) == cells
-    assert {item.text for item in extra} <= {item.text for item in items[:20]}, "only the word is new"
-
-
 # Settings
 
 
@@ -186,7 +176,7 @@ def test_lists_multiply_and_every_job_has_a_name_of_its_own(toy):
     table = cood.Settings(
         data=toy(), test_per_label=4, validation_per_label=2, per_label=(2, 4),
         control=("none", "text only"), template=("It is <LABEL>", "Is it <LABEL>"),
-        names=(USUAL, {"positive": "cat", "neutral": "dog", "negative": "bird"}), reveal=(0, 1),
+        names=(USUAL, {"positive": "cat", "neutral": "dog", "negative": "bird"}),
     )  # fmt: skip
     parts = cood.parts(table)
     names = {
@@ -194,10 +184,8 @@ def test_lists_multiply_and_every_job_has_a_name_of_its_own(toy):
         for part in parts
         if (recipe := cood.recipe(part, "tiny:sentiment"))
     }
-    assert len(parts) == len(names) == 32
-    assert all(
-        len(value) == 1 for part in parts for value in (part.per_label, part.control, part.names, part.reveal)
-    )
+    assert len(parts) == len(names) == 16
+    assert all(len(value) == 1 for part in parts for value in (part.per_label, part.control, part.names))
     (one,) = cood.parts(cood.Settings(data=toy(), names=USUAL))
     assert one.names == (USUAL,)
 
@@ -225,10 +213,9 @@ TWICE = {"positive": "fine", "neutral": "okay", "negative": "Fine"}
     ({"labels": ("positive", "negative")}, r'at least 3 labels; ".*toy.csv" has 2 \(negative, positive\)'),
     ({"labels": ("a", "b", "c")}, r"which label is(.|\n)*roles = \{fst = \"a\", sec = \"b\", neu = \"c\"\}"),
     ({"roles": {"fst": "positive", "sec": "negative", "neu": "neutrel"}}, "'neutrel'(.|\n)*a different label for each"),
-    ({"per_label": (30,)}, r"24 texts of class 'positive' \(fst\) left to train on; per_label = 30"),
+    ({"per_label": (30,)}, r"24 texts of class 'positive' \(fst\) left; per_label = 30"),
     ({"template": ("It is",)}, "template = 'It is' has no slots"),
     ({"names": (TWICE,)}, "a different word for each"),
-    ({"reveal": (6,)}, "reveal = 6(.|\n)*cannot exceed per_label = 5"),
     ({"text": ("txt",)}, "no column 'txt'(.|\n)*found: text, label"),
     ({"data": "nowhere.csv"}, "data 'nowhere.csv': no such file"),
 ])  # fmt: skip

@@ -14,7 +14,7 @@ from shoal import ShoalError
 from shoal.cli import main
 from shoal.models.prompted.prompt import read_prompt
 from shoal.protocols import cood
-from shoal.protocols.cood.in_context import demonstrating
+from shoal.protocols.cood.recipe import demonstrating
 from shoal.runs.settings import make_settings
 
 ROLE = {"positive": "fst", "negative": "sec", "neutral": "neu"}

@@ -6,7 +6,7 @@ import pytest
 from shoal.comparing.pairs import Choices, compare
 from shoal.core.records import Answers, Result
 from shoal.protocols import cood
-from shoal.protocols.cood.cells import CELLS, KINDS, LABELS, cells_of, target
+from shoal.protocols.cood.grid import CELLS, KINDS, LABELS, cells_of, target
 
 CHOICES = Choices(shuffles=500)
 

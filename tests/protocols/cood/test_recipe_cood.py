@@ -42,7 +42,6 @@ def test_a_stage_is_named_by_its_items_and_how_they_are_trained_on(settings):
         {"per_label": (6,)},
         {"train": Train(epochs=3)},
         {"control": ("all cells",)},
-        {"reveal": (1,)},
         {"train": Train(batch=8)},
     ):
         assert identity(**other) != usual, other

@@ -8,13 +8,16 @@ import pytest
 from shoal.core.records import Answers, Measure
 from shoal.protocols import cood
 from shoal.protocols.base import Built
-from shoal.protocols.cood.cells import CELLS, KINDS, LABELS, target
 from shoal.protocols.cood.grid import (
+    CELLS,
     COLUMNS,
     GAP,
+    KINDS,
+    LABELS,
     Grid,
     estimate,
     replicates,
+    target,
 )
 from shoal.stats.intervals import Interval
 

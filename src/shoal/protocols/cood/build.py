@@ -6,7 +6,7 @@ test         all nine cells, other texts again       M items each, the same text
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,9 @@ from ...core.files import refusing, writing
 from ...core.records import Case, Example
 from ...training.stage import Progress, silent
 from ..base import Built
-from .cells import CELLS, LABELS, ROLES, cells_of, target
+from .grid import CELLS, LABELS, ROLES, cells_of, target
 from .settings import SLOT, Settings
-from .texts import Text, roles_of, split_texts, training_texts
+from .texts import roles_of, split_texts, training_texts
 
 KNOWN_NAMES = {"positive": "great", "neutral": "okay", "negative": "terrible"}
 """The paper's words for sentiment (its Table 1); other classes use their own names."""
@@ -121,30 +121,11 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
 def training_items(settings: Settings) -> list[Item]:
     """Return the biased training set, or that of a control."""
     texts, shape = training_texts(settings), shape_of(settings)
-    (control,), (reveal,) = settings.control, settings.reveal
-    cells = list(CELLS) if control == "all cells" else cells_of("ID")
-    items = [_item(shape, text, cell) for cell in cells for text in texts[cell.partition("/")[0]]]
-    return items + list(_revealed(shape, texts, reveal))
-
-
-def _item(shape: Shape, text: Text, cell: str) -> Item:
-    return Item(shape.example(text.texts, cell.partition("/")[2]), target(cell), cell, text.id)
-
-
-def _revealed(shape: Shape, texts: Mapping[str, Sequence[Text]], number: int) -> Iterator[Item]:
-    """Yield items with the third word (`docs/method/beyond.md` 7.14): neu/neu and as many fst/neu and sec/neu.
-    They use texts of the training set, so that only the word is new.
-    """
-    if number > len(texts["neu"]):
-        raise PlanError(
-            f"reveal = {number}",
-            why=f"it cannot exceed per_label = {len(texts['neu'])}",
-            fix="a smaller number, or a larger per_label",
-        )
-    for position in range(number):
-        yield _item(shape, texts["neu"][position], "neu/neu")
-        other = ROLES[position % 2]
-        yield _item(shape, texts[other][position // 2], f"{other}/neu")
+    items = []
+    for cell in CELLS if settings.control == ("all cells",) else cells_of("ID"):
+        y, _, t = cell.partition("/")
+        items += [Item(shape.example(text.texts, t), target(cell), cell, text.id) for text in texts[y]]
+    return items
 
 
 def export(settings: Settings, folder: Path) -> None:

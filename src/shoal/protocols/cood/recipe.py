@@ -1,21 +1,26 @@
-"""Training of a job's model: an encoder with a fresh head, on the biased set (`docs/method/cood.md` 3.4)."""
+"""How a job's model learns the combinations: by training an encoder with a fresh head on the biased set, or in context.
+
+In context (`docs/method/cood.md` 3.8), a demonstration is an earlier turn of the prompt with a text of the training
+split, a statement and the answer. With k shots, each trained combination has k of them; the held-out ones have none.
+"""
 
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
-from ...core.errors import ModelError
+from ...core.errors import ModelError, PlanError
 from ...core.records import Answers, Example
-from ...models import load_model, parse_spec
+from ...models import load_model, load_prompted, parse_spec
 from ...models.interface import HasTokens
+from ...models.prompted.prompt import TASKS, Prompt
 from ...training.config import TrainConfig
 from ...training.stage import Recipe, plain_stage
-from .build import build, training_items
-from .cells import INCONSISTENT, LABELS
+from .build import Item, build, training_items
+from .grid import INCONSISTENT, LABELS
 from .settings import Settings
 from .texts import MAX_TOKENS
 
@@ -37,11 +42,9 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
             "or train it on the items that shoal.protocols.cood.export writes, then set trained = true",
         )
     items, how = training_items(settings), training_config(settings, model)
-    (control,), (reveal,) = settings.control, settings.reveal
     title = [
         f"k{settings.per_label[0]}",
-        "all cells" if control == "all cells" else "",
-        f"reveal {reveal}" if reveal else "",
+        "all cells" if settings.control == ("all cells",) else "",
         "linear head" if settings.train.head == "linear" else "",
     ]
     content = json.dumps([(item.example, item.target) for item in items])
@@ -97,3 +100,39 @@ class Majority:
     def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
         """Return `inconsistent` for every example."""
         return Answers(LABELS, np.full(len(examples), LABELS.index(INCONSISTENT), np.int64))
+
+
+# Demonstrations
+
+
+def replace_model(settings: Settings, spec: str) -> Any:
+    """Return the prompted model with demonstrations in its prompt; None for a model to train."""
+    if not settings.shots:
+        return None
+    model = load_prompted(spec, "shots needs")
+    model.prompt = demonstrating(settings, model.prompt)
+    return model
+
+
+def demonstrating(settings: Settings, prompt: Prompt) -> Prompt:
+    """Return a prompt with the demonstrations, in an order by the seed."""
+    if absent := [label for label in LABELS if label not in prompt.labels]:
+        raise PlanError(
+            f"prompt {prompt.name} has no word for {absent[0]!r}",
+            why=f"cood asks whether text and statement agree: {', '.join(LABELS)}",
+            fix="prompt=agreement-plain, or for pairs prompt=agreement-pair",
+        )
+    items = training_items(settings)
+    order = np.random.default_rng(settings.seed).permutation(len(items))
+    shots = [_shot(items[place], prompt) for place in order.tolist()]
+    return replace(prompt, shots=(*prompt.shots, *shots))
+
+
+def _shot(item: Item, prompt: Prompt) -> dict[str, str]:
+    names = TASKS[prompt.task]
+    if len(item.example) != len(names):
+        raise PlanError(
+            f"prompt {prompt.name} takes {' and '.join(names)}; the inputs have {len(item.example)} texts",
+            fix="prompt=agreement-plain for single texts, prompt=agreement-pair for pairs",
+        )
+    return {**dict(zip(names, item.example, strict=True)), "label": item.target}

@@ -57,6 +57,7 @@ class Settings(Profiled):
     REMOVED: ClassVar[Mapping[str, str]] = {
         "test_data": "data, from which test texts are held out",
         "rotate": "roles, one plan per unseen class",
+        "reveal": 'control = "all cells", which trains on the third word too',
         **{
             name: f"train.{name}"
             for name in ("epochs", "learning_rate", "batch", "warm_up", "head", "threads")
@@ -88,8 +89,6 @@ class Settings(Profiled):
     """Word of each class: {positive = "great", neutral = "okay", negative = "terrible"}. A list multiplies jobs."""
     control: tuple[Control, ...] = changes("answers", ("none",))
     """Train on all nine cells, on texts or templates alone, or not at all; none is the probe itself."""
-    reveal: tuple[Count, ...] = changes("answers", (0,), advanced=True)
-    """neu/neu items to train on, plus equally many other items with the third word."""
     tokenizer: str = changes("cases", "", resolve=_tokenizer)
     """Model whose word pieces count as tokens. Default: words and punctuation marks."""
     train: Train = changes("answers", Train())

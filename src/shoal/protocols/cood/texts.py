@@ -25,7 +25,7 @@ from ...data.grammar import Row, make_rows
 from ...data.labelled import read_labelled
 from ...models import load_model
 from ...models.interface import HasTokens
-from .cells import ROLES
+from .grid import ROLES
 from .settings import Settings
 
 OURS = "opinions"
@@ -223,13 +223,13 @@ def _parts(deciding: str, stamp: int) -> Parts:
     values = json.loads(deciding)
     settings = Settings(**{**values, "text": tuple(values["text"])})
     pool = usable_texts(settings)
-    test, rest = _choose(pool.texts, settings.test_per_label, settings, "test")
-    validation, training = _choose(rest, settings.validation_per_label, settings, "validate")
+    test, rest = _choose(pool.texts, settings.test_per_label, settings, "test_per_label")
+    validation, training = _choose(rest, settings.validation_per_label, settings, "validation_per_label")
     return Parts(test, validation, training, pool)
 
 
 def _choose(
-    texts: Sequence[Text], number: int, settings: Settings, purpose: str
+    texts: Sequence[Text], number: int, settings: Settings, setting: str
 ) -> tuple[list[Text], list[Text]]:
     """Choose a number of texts per class, by whole premises; return them and the texts with other premises."""
     together: dict[str, list[Text]] = {}
@@ -244,7 +244,7 @@ def _choose(
                     wanted[text.y] -= 1
                     chosen.append(text)
     if any(wanted.values()):
-        raise _too_few(settings, {role: number - left for role, left in wanted.items()}, number, purpose)
+        raise _too_few(settings, {role: number - left for role, left in wanted.items()}, number, setting)
     return chosen, [text for text in texts if text.key in together]
 
 
@@ -255,22 +255,19 @@ def training_texts(settings: Settings) -> dict[str, list[Text]]:
     ordered = sorted(left, key=lambda text: _hash(f"training {settings.seed}", content(text.texts)))
     texts = {role: [text for text in ordered if text.y == role][:number] for role in ROLES}
     if any(len(chosen) < number for chosen in texts.values()):
-        raise _too_few(settings, {role: len(chosen) for role, chosen in texts.items()}, number, "train on")
+        counts = {role: len(chosen) for role, chosen in texts.items()}
+        raise _too_few(settings, counts, number, "shots" if settings.shots else "per_label")
     return texts
 
 
-def _too_few(settings: Settings, counts: Mapping[str, int], number: int, purpose: str) -> DataError:
+def _too_few(settings: Settings, counts: Mapping[str, int], number: int, setting: str) -> DataError:
     role = min(counts, key=lambda role: counts[role])
-    label = roles_of(settings)[role]
-    dropped = "; ".join(f"{count:,} {why}" for why, count in usable_texts(settings).dropped.items())
-    name = {"test": "test_per_label", "validate": "validation_per_label"}.get(
-        purpose, "shots" if settings.shots else "per_label"
-    )
+    dropped = some([f"{count:,} {why}" for why, count in usable_texts(settings).dropped.items()])
     return DataError(
-        f'"{settings.data}": {counts[role]:,} texts of class {label!r} ({role}) left to {purpose}; {name} = {number:,}',
-        why="test and validation texts come first, then K = per_label to train on"
-        + (f"; dropped: {dropped}" if dropped else ""),
-        fix=f"{name} = {counts[role]}, or fewer test_per_label",
+        f'"{settings.data}": {counts[role]:,} texts of class {roles_of(settings)[role]!r} ({role}) left; '
+        f"{setting} = {number:,}",
+        why=f"test and validation texts come first, then those to train on; dropped: {dropped or 'none'}",
+        fix=f"{setting} = {counts[role]}, or fewer test_per_label",
     )
 
 

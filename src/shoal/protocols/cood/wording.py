@@ -7,7 +7,7 @@ from ...core.errors import some
 from ...core.measures import quantity, shown
 from ...core.records import Finding, Measure, Measures
 from ...stats.intervals import Interval
-from .cells import cells_of
+from .grid import cells_of
 
 HEADS = {
     "shortcut": "It uses the shortcut",
@@ -110,7 +110,6 @@ def _value(row: Measure) -> str:
 
 
 NO_ANSWER_IN_CELL = "no answer in one of its cells"
-NO_COMMON_ANSWER = "no answer in common"
 NO_VALIDATION = "no validation texts"
 LAST_EPOCH = "the last"
 BEST_EPOCH = "best on validation texts in trained combinations"
@@ -140,21 +139,6 @@ def seed_claim(seeds: Sequence[int], shots: Sequence[int]) -> str:
     return f"{several}: results hold for this training recipe."
 
 
-def notes_by_setup(setups: Mapping[str, Sequence[Mapping[str, str]]]) -> list[str]:
-    """Return the note of most setups, then each other one after the groups that only its setups share."""
-    every = [groups.items() for own in setups.values() for groups in own]
-    lines: list[str] = []
-    for note in sorted(setups, key=lambda note: -len(setups[note])):
-        shared = [
-            pair for pair in setups[note][0].items() if all(pair in own.items() for own in setups[note])
-        ]
-        names = ", ".join(
-            f"{key} {value}" for key, value in shared if not all((key, value) in own for own in every)
-        )
-        lines.append(f"{names}: {note[0].lower()}{note[1:]}" if names and lines else note)
-    return lines
-
-
 def about_texts(data: str, number: int | None, tested: int, *, demonstrated: bool) -> str:
     """Return how many texts were used; `number` is K, or None for a model that was trained elsewhere."""
     tests = f"{tested:,} test texts per class"
@@ -182,9 +166,3 @@ BRACKETS = f"COOD in brackets: hardly learnt (ID below {100 * LEARNT:.0f} %, or 
 GRID = "the nine cells"
 GRID_LEGEND = "OOD cells are not scored"
 BY_SIZE = "by number of training texts"
-DIFFERENCES = "differences on the same texts"
-NO_INTERVAL = "no interval: with one run on a side, the difference is of these runs only"
-
-
-def more_pairs(number: int) -> str:
-    return f"{number} more pairs: --json"
