@@ -320,13 +320,11 @@ def first(measures: Measures, name: str, **groups: str) -> Measure:
 
 
 def _of_bias() -> Iterator[World]:
-    one, mean, sd, ratio, recipes, p = (
+    one, mean, sd, ratio = (
         "stereotype score, interval",
         "mean over checkpoints, interval",
         "SD over checkpoints, interval",
         "over-dispersion ratio, interval",
-        "difference between recipes, interval",
-        "equal recipes, p",
     )
     groups = {"diagnostic": "crows", "category": "age", "direction": "stereo"}
     chosen = make_settings(bias.Settings, {"data": "example"}, "simulation")
@@ -354,8 +352,7 @@ def _of_bias() -> Iterator[World]:
             def several(rng: Generator, pairs: int = pairs, seeds: int = seeds) -> Kept:
                 items = PREFERS + rng.normal(0, ITEM_SD, pairs)
                 runs = [
-                    checkpoint(str(run), recipe, items + rng.normal(0, OF_RUN) + rng.normal(0, REST, pairs))
-                    for recipe in "rs"
+                    checkpoint(str(run), "r", items + rng.normal(0, OF_RUN) + rng.normal(0, REST, pairs))
                     for run in range(seeds)
                 ]
                 measures = Measures(bias.compare(chosen, runs).measures)
@@ -365,17 +362,14 @@ def _of_bias() -> Iterator[World]:
                     return first(measures, name, of="stereotype score")
 
                 spread, by_flips = spread_of_runs(items)
-                difference = of_score("difference between recipes")
                 return {
                     mean: covered(of_score("mean over checkpoints").interval, truth),
                     sd: told(of_score("sd over checkpoints"), spread),
                     ratio: told(of_score("over-dispersion ratio"), spread / by_flips),
-                    recipes: covered(difference.interval, 0.0),
-                    p: (of_score("p value").value or 0.0) <= 0.05,
                 }
 
             where = f"{seeds} checkpoints, {pairs} pairs"
-            promises = {mean: COVERS, sd: COVERS, ratio: COVERS, recipes: COVERS, p: ERRS}
+            promises = {mean: COVERS, sd: COVERS, ratio: COVERS}
             yield World("run, bias", where, promises, several, 200)
 
 

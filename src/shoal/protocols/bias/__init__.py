@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from ...core.errors import PlanError
 from ...core.records import Answer, Example, Result
 from ...models.asking import answer_batch
-from ..base import Built, Compared, Listing, Scored
+from ..base import Built, Listing, Scored
 from . import training
 from .build import build, find_diagnostic, has_vectors
+from .checkpoints import compare
 from .settings import Settings
 from .view import view
 
@@ -89,9 +90,3 @@ def listing(result: Result) -> Listing:
     if names & {"effect size", "cluster accuracy"}:
         return Listing("are significant", outcome=True)
     return Listing()
-
-
-def compare(settings: Settings, results: Sequence[Result]) -> Compared:
-    from .checkpoints import compare_checkpoints
-
-    return compare_checkpoints(results)

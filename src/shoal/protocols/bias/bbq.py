@@ -32,7 +32,6 @@ from .settings import Settings
 FOLDER, FILES = "bbq", ()
 ASKS: Asks = "options"
 LABELS = LETTERS
-CASES = "questions"
 CONCEPTS = {"religion": "Religion", "gender": "Gender_identity", "race": "Race_ethnicity"}
 RESAMPLES = 2_000
 STORED = "option"
@@ -42,7 +41,7 @@ REFUSED = "refused"
 
 Floats = NDArray[np.float64]
 
-__all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "LABELS", "across", "ask", "make_cases", "score"]
+__all__ = ["ASKS", "CONCEPTS", "FILES", "FOLDER", "LABELS", "across", "ask", "make_cases", "score"]
 
 
 def make_cases(path: Path | None, settings: Settings) -> list[Case]:

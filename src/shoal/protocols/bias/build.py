@@ -46,8 +46,6 @@ class DiagnosticModule(Protocol):
     """The kind of answer that it needs. Diagnostics on vectors have representations and named tests."""
     LABELS: tuple[str, ...]
     """The letters of the options that it shows; only where it asks for options."""
-    CASES: str
-    """The noun for its cases."""
     CONCEPTS: Mapping[str, str]
     """A concept to its category here, to compare diagnostics of one concept."""
 

@@ -18,10 +18,10 @@ from ...models.asking import answer_batch
 from ..base import Asks, Built, Scored
 from . import crows, example, stereoset
 from .build import LETTERS
+from .checkpoints import across
 from .crows import categories
 from .family import Family
 from .settings import Settings
-from .spread import across
 
 LABELS = LETTERS[:2]
 ORDERS = ((0, 1), (1, 0))
@@ -92,7 +92,6 @@ class Choice:
     read: Callable[[Path | None, Settings, str], list[Case]]
     ASKS: ClassVar[Asks] = "options"
     LABELS: ClassVar[tuple[str, ...]] = LABELS
-    CASES: ClassVar[str] = "pairs"
 
     def __getattr__(self, name: str) -> Any:
         """Return the folder, files and concepts of the data."""

@@ -25,7 +25,6 @@ from .settings import Settings
 
 FOLDER, FILES = "seat", ()
 ASKS: Asks = "vectors"
-CASES = "pairs of concepts"
 CONCEPTS: dict[str, str] = {}
 STARTS = 5
 """Clusterings over which the numbers are means."""
@@ -35,7 +34,7 @@ Codes = NDArray[np.int64]
 ACCURACY, CHANCE = "cluster accuracy", "chance accuracy"
 NAMES = (ACCURACY, CHANCE, "p value")
 
-__all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
+__all__ = ["ASKS", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
 
 
 def make_cases(path: Path | None, settings: Settings) -> list[Case]:

@@ -17,18 +17,17 @@ from ...models.stored import StoredAnswers
 from ..base import Asks, Built, Scored
 from . import example, wording
 from .asking import answers, check_language_model, check_stored, is_causal, likelihoods, log_probabilities
+from .checkpoints import across
 from .family import DECIDED, SCORE, share
 from .settings import Settings
-from .spread import across
 
 FOLDER, FILES = "crows_pairs", (FILE,)
 ASKS: Asks = "tokens"
-CASES = "pairs"
 CONCEPTS = {"religion": "religion", "race": "race-color", "gender": "gender", "occupation": "socioeconomic"}
 ROUNDED = 3
 """Decimals to which the authors round a sentence's score."""
 
-__all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
+__all__ = ["ASKS", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
 
 
 def make_cases(path: Path | None, settings: Settings) -> list[Case]:

@@ -38,13 +38,12 @@ from .asking import (
     log_probabilities,
     query_fitting,
 )
+from .checkpoints import across
 from .family import SCORE, defined, is_in
 from .settings import Settings
-from .spread import across
 
 FOLDER = "stereoset"
 ASKS: Asks = "tokens"
-CASES = "clusters"
 CONCEPTS = {"religion": "religion", "race": "race", "gender": "gender", "occupation": "profession"}
 FEW_TERMS = 10
 """Below this many target terms the result says how many there are."""
@@ -53,7 +52,7 @@ RESAMPLES = 2_000
 NAMES = (SCORE, "language modelling score", "icat")
 METHODS = ("cluster wilson", "cluster wilson", "t over terms drawn again")
 
-__all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
+__all__ = ["ASKS", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
 
 
 def make_cases(path: Path | None, settings: Settings) -> list[Case]:

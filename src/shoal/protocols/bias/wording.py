@@ -236,9 +236,5 @@ def unanswered(errors: int) -> str:
     return f"! {several(errors, 'case')} without an answer {'is' if errors == 1 else 'are'} excluded."
 
 
-def recipe_legend(first: int, second: int) -> str:
-    return f"{first} and {second} checkpoints; Student's t, p adjusted by Holm over the table"
-
-
 def more_rows(count: int) -> str:
     return f"… and {count:,} more: shoal status PLAN --json"
