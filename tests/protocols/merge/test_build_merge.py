@@ -11,7 +11,7 @@ from shoal.core.errors import DataError, MissingExtra
 from shoal.core.records import Measures
 from shoal.data.grammar.nli import WORDS as KINDS
 from shoal.protocols.merge import Settings, build
-from shoal.protocols.merge.filters import STEPS
+from shoal.protocols.merge.draws import STEPS
 from shoal.protocols.merge.score import find_measure, score
 from shoal.protocols.merge.settings import Filter
 from shoal.protocols.merge.suggest import KIND
@@ -203,7 +203,6 @@ def test_a_file_of_variants_that_would_be_counted_wrongly_is_refused(built, tmp_
     for rows, line in (
         ([case], 1),
         ([{**header, "shoal variants": 1}, case], 1),
-        ([{**header, "about": {}}, case], 1),
         ([header, {**case, "labels": ["maybe", *case["labels"][1:]]}], 2),
         ([header, {**case, "examples": [["One text."], *case["examples"][1:]]}], 2),
         ([header, {**case, "patterns": [{**pattern, "draws": [[1000]]}]}], 2),

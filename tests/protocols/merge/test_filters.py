@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from merge_planted import TEXTS, TOY
 
-from shoal.protocols.merge.filters import Filtered, filter_suggestions, is_relative
+from shoal.protocols.merge.draws import Filtered, filter_suggestions, is_relative
 from shoal.protocols.merge.suggest import ZERO_PROBABILITY, Suggestion, combine_occurrences
 from shoal.protocols.merge.tagger import find_targets, load_tagger, replace_word
 

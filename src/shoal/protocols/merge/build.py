@@ -19,8 +19,7 @@ from ...core.records import Case, Large, Measure
 from ...models.interface import WordFiller
 from ...training.stage import Progress, silent
 from ..base import Built, identity
-from .draws import Drawn, Pool, draw
-from .filters import STEPS, filter_suggestions
+from .draws import STEPS, Drawn, Pool, draw, filter_suggestions
 from .problems import Problem, ProblemSet, read_groups, read_problems
 from .settings import WORD_CLASSES, Settings, WordClass
 from .suggest import load_suggesters, suggest
@@ -272,16 +271,11 @@ class Funnel:
     def nothing_left(self) -> DataError:
         """Return the error for data in which no problem has enough variants."""
         most, word = self.most
-        if not self.shared:
-            why, fix = "no problem has a word to replace", "other data"
-        elif not self.suggested:
-            why, fix = "the suggesters know none of the words", "suggesters that know the words of the data"
-        else:
-            why = f"a word class needs {self.settings.sample} suggestions; at most {most} are left, for {word!r}"
-            fix = "a smaller sample, or more suggesters"
-        number = len(self.problem_set.problems)
+        why = f"a word class needs {self.settings.sample} suggestions; at most {most} are left, for {word!r}"
         return DataError(
-            f'"{self.settings.data}": none of {number:,} problems has variants', why=why, fix=fix
+            f'"{self.settings.data}": none of {len(self.problem_set.problems):,} problems has variants',
+            why=why if self.shared else "no problem has a word to replace",
+            fix="a smaller sample, more suggesters, or other data",
         )
 
 

@@ -5,7 +5,6 @@ word. A suggestion must be among the most probable words at every occurrence.
 """
 
 import hashlib
-import math
 import operator
 import re
 from collections import Counter
@@ -29,8 +28,6 @@ ZERO_PROBABILITY = "impossible where it stands"
 """Reason for no suggestions: the model gives the original word probability 0."""
 SUGGESTIONS = 200
 """Most probable words that each model suggests per occurrence, as on the poster."""
-SMALLEST = 1e-300
-"""Lower bound of a probability before its logarithm is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +40,6 @@ class Suggestion:
     """Probability at each occurrence."""
     of_word: tuple[float, ...]
     """Probability of the original word at each occurrence."""
-
-    @property
-    def score(self) -> float:
-        """Mean log-probability over the occurrences."""
-        logs = [math.log(max(probability, SMALLEST)) for probability in self.probabilities]
-        return math.fsum(logs) / len(logs)
 
     @property
     def is_more_probable(self) -> bool:
@@ -104,7 +95,7 @@ def suggest(
 
 
 def combine_occurrences(model: str, fillers: Sequence[Fillers]) -> list[Suggestion] | str:
-    """Return the words suggested at every occurrence, the most probable first, or the reason for none."""
+    """Return the words suggested at every occurrence, or the reason for none."""
     problem = next((filler.problem for filler in fillers if filler.problem), "")
     if problem:
         return problem
@@ -112,11 +103,8 @@ def combine_occurrences(model: str, fillers: Sequence[Fillers]) -> list[Suggesti
     if not all(of_word):  # every suggestion would be more probable
         return ZERO_PROBABILITY
     tables = [dict(zip(filler.words, filler.probabilities, strict=True)) for filler in fillers]
-    suggestions = [
-        Suggestion(model, word, tuple(table[word] for table in tables), of_word)
-        for word in set.intersection(*(set(table) for table in tables))
-    ]
-    return sorted(suggestions, key=lambda suggestion: (-suggestion.score, suggestion.word))
+    words = sorted(set.intersection(*map(set, tables)))
+    return [Suggestion(model, word, tuple(table[word] for table in tables), of_word) for word in words]
 
 
 # The built-in suggester
