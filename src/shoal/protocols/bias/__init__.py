@@ -29,15 +29,6 @@ __all__ = ["Settings", "ask", "build", "compare", "listing", "parts", "recipe", 
 
 def parts(settings: Settings) -> list[Settings]:
     """Return a job per diagnostic, per representation if it uses vectors, and per downstream task."""
-    if settings.tests and not any(map(has_vectors, settings.diagnostic)):
-        raise PlanError(
-            f"tests are for seat and clusters, not for {', '.join(settings.diagnostic)}",
-            fix="remove tests, or add such a diagnostic",
-        )
-    if settings.columns and not any(name.startswith("crows") for name in settings.diagnostic):
-        raise PlanError(
-            "columns are for crows and crows_choice", fix="remove columns, or add such a diagnostic"
-        )
     names = [task.name for task in settings.tasks]
     for name in names:
         if names.count(name) > 1:

@@ -213,18 +213,16 @@ def _context(choices: _Choices, groups: Mapping[str, str], seed: int) -> Iterato
         return
     table = cluster_table(choices.right, choices.templates)
     several = len(set(choices.templates)) > 1
-    accuracy = Measure(
-        ACCURACY, float(np.nanmean(choices.right)), n, groups,
-        cluster_wilson(table) if several else None, "wilson over question templates" if several else "",
-        errors=errors, note=_accuracy_bounds(choices, groups) if errors else "",
-        basis=Basis("cases"), headline=groups["category"] == "all",
-    )  # fmt: skip
-    yield accuracy
     is_ambiguous = groups["context"] == data.CONTEXTS["ambig"]
     counts = _sums(choices).sum(axis=0)
+    yield Measure(
+        ACCURACY, float(np.nanmean(choices.right)), n, groups,
+        cluster_wilson(table) if several else None, "wilson over question templates" if several else "",
+        errors=errors, note=_bounds(groups["context"], counts, errors, is_ambiguous) if errors else "",
+        basis=Basis("cases"), headline=groups["category"] == "all",
+    )  # fmt: skip
     value = bias_score(*counts, ambiguous=is_ambiguous)
-    note = _bias_bounds(counts, errors, is_ambiguous) if errors else ""
-    row = Measure(BIAS, value, named, groups, na=n - named, errors=errors, note=note)
+    row = Measure(BIAS, value, named, groups, na=n - named, errors=errors)
     if value is None:
         yield replace(row, reason=wording.ONLY_UNKNOWN)
         return
@@ -272,24 +270,18 @@ def _interval(choices: _Choices, ambiguous: bool, seed: int) -> Interval | None:
     return None if np.isnan(low + high) else within((low, high), -1.0, 1.0)
 
 
-def _accuracy_bounds(choices: _Choices, groups: Mapping[str, str]) -> str:
-    """Return accuracy if all answers that match no option were wrong, and if they were right."""
-    right, total = float(np.nansum(choices.right)), len(choices.right)
-    low, high = right / total, (right + choices.errors) / total
-    return wording.unmatched(groups["context"], choices.errors, low, high)
+def _bounds(context: str, counts: Floats, errors: int, ambiguous: bool) -> str:
+    """Return what accuracy and bias score could be with the answers that match no option.
 
-
-def _bias_bounds(counts: Floats, errors: int, ambiguous: bool) -> str:
-    """Return the bias score if all answers that match no option went against the stereotype, and if they followed it.
-
-    In ambiguous contexts both are wrong. In others accuracy does not enter.
+    In ambiguous contexts both are wrong. In others accuracy does not enter the bias score.
     """
     right, answered, biased, named = counts
+    total = answered + errors
     ends = [
-        bias_score(right, answered + errors, biased + more, named + errors, ambiguous=ambiguous)
+        bias_score(right, total, biased + more, named + errors, ambiguous=ambiguous) or 0.0
         for more in (0, errors)
     ]
-    return wording.unmatched_bias(errors, ends[0] or 0.0, ends[1] or 0.0)
+    return wording.unmatched(context, errors, (right / total, (right + errors) / total), ends)
 
 
 def _position_shares(positions: Mapping[str, int]) -> Iterator[Measure]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from ...core.ranges import AtLeastOne, Count, Epochs, Rate, Seed, WarmUp, Within
 from ...training.config import TrainConfig
@@ -10,7 +10,6 @@ from ..base import Profiled, changes
 
 Representation = Literal["cls", "mean", "word_mean", "first_piece_no_specials"]
 Profile = Literal["recommended", "paper", "reference"]
-BY_PROFILE = "the profile decides it: profile = recommended, paper or reference"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +40,6 @@ CONVENTIONS: Mapping[str, Conventions] = {
 class Pretrain(TrainConfig):
     """Settings of `pretrain`: train a small masked language model from scratch, one for each seed."""
 
-    REMOVED: ClassVar[Mapping[str, str]] = {
-        "ask_after": "save checkpoints and list them in [groups] with steps",
-    }
-
     text: str
     """A file with one paragraph or sentence per line (may be gzipped), or `example`."""
     epochs: Epochs = 10.0
@@ -59,11 +54,6 @@ class Pretrain(TrainConfig):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task(TrainConfig):
     """Settings of one table of `tasks`: fine-tune every checkpoint and test it. Defaults are those of BERT."""
-
-    REMOVED: ClassVar[Mapping[str, str]] = {
-        "text": "name the columns text, or premise and hypothesis",
-        "label": "name the column label",
-    }
 
     name: str
     """Name of the task in results."""
@@ -92,13 +82,6 @@ def _tasks(settings: "Settings") -> Any:
 @dataclass(frozen=True, slots=True)
 class Settings(Profiled):
     """Settings of `[bias]` and `--set`. Lists of diagnostics and representations multiply the jobs."""
-
-    REMOVED: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(("tie", "pieces", "fillers", "p_ties", "permute"), BY_PROFILE),
-        "aggregate": "profile = reference is the mean over target terms, other profiles that over clusters",
-        "downstream": "tasks, which fine-tunes every checkpoint",
-        "margin": "read the interval of the SD over checkpoints",
-    }
 
     diagnostic: tuple[str, ...] = changes("cases", ("crows",))
     """Diagnostics to run: crows, stereoset, seat, clusters, bbq, crows_choice, stereoset_choice."""

@@ -58,7 +58,7 @@ def view(
 ) -> list[Section]:
     """Return each checkpoint alone, or, with measures, the comparison of several and its file."""
     if not measures:
-        return [section for result in results for section in (_one_checkpoint(result), *_bounds(result))]
+        return list(map(_one_checkpoint, results))
     every = families(results)
     headlines: dict[str, list[str]] = {}
     for finding in findings:
@@ -115,15 +115,6 @@ def _one_checkpoint(result: Result) -> Section:
         blocks=[table],
         notes=[*notes, wording.ONE_CHECKPOINT][:MOST_NOTES],
     )
-
-
-def _bounds(result: Result) -> list[Section]:
-    """Return how far answers that match no option could move the bias score."""
-    rows = [
-        row for row in Measures(result.measures).where(BIAS) if row.note and row.groups["category"] == "all"
-    ]
-    notes = [f"{row.groups['context']}: {row.note}" for row in rows]
-    return [Section(notes=notes, detail="full")] if notes else []
 
 
 def _downstream_scores(measures: Measures) -> Table:

@@ -63,18 +63,13 @@ def finetuned(rows: int, majority: float, removed: int) -> str:
     return words + (f"; {removed:,} training rows that are also tested were removed" if removed else "")
 
 
-def unmatched(context: str, errors: int, low: float, high: float) -> str:
+def unmatched(context: str, errors: int, accuracy: Sequence[float], bias: Sequence[float]) -> str:
     """Return what answers that match no option could change."""
+    right = " to ".join(f"{100 * end:.1f}" for end in accuracy)
+    side = " to ".join(f"{100 * end:+.1f}" for end in bias)
     return (
-        f"{context}: {several(errors, 'answer')} without an option: accuracy is {100 * low:.1f} % if all of them are "
-        f"wrong, {100 * high:.1f} % if they are right"
-    )
-
-
-def unmatched_bias(errors: int, low: float, high: float) -> str:
-    return (
-        f"{several(errors, 'answer')} without an option: the bias score is {100 * low:+.1f} if all of them go against "
-        f"the stereotype, {100 * high:+.1f} if they follow it"
+        f"{context}: {several(errors, 'answer')} without an option; however they are counted, accuracy is {right} %, "
+        f"the bias score {side}"
     )
 
 
