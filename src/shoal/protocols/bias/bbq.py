@@ -26,6 +26,7 @@ from ..base import Asks, Built, Scored
 from . import example, wording
 from .asking import check_stored
 from .build import LETTERS
+from .choice import chosen_option
 from .family import ACCURACY, BIAS, REFUSALS, Family, over_checkpoints
 from .settings import Settings
 
@@ -139,7 +140,7 @@ def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence
     right, biased = np.full((2, len(cases)), np.nan)
     positions = dict.fromkeys(LETTERS, 0)
     for row, (case, (answer,)) in enumerate(zip(cases, answered, strict=True)):
-        place = _chosen(answer, case)
+        place = chosen_option(answer, case, case.meta["order"])
         if place is None:
             outcomes.append(Outcome(case.id, None, None, answer.error))
             continue
@@ -176,15 +177,6 @@ def _refusal_rate(refused: Floats, templates: Sequence[str]) -> Measure:
         cluster_wilson(cluster_table(refused, templates)) if several else None,
         "wilson over question templates" if several else "", basis=Basis("cases", column=REFUSED),
     )  # fmt: skip
-
-
-def _chosen(answer: Answer, case: Case) -> int | None:
-    """Return the place of the chosen option; a reply may also spell the option out."""
-    if not answer.error:
-        place: int = case.meta["order"][LETTERS.index(answer.data["label"])]
-        return place
-    said = answer.data.get("said") if isinstance(answer.data, dict) else None
-    return data.matching_option(said, case.meta["options"]) if isinstance(said, str) else None
 
 
 def _bbq_measures(

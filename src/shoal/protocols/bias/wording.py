@@ -148,26 +148,21 @@ def family_label(diagnostic: str, representation: str) -> str:
 
 
 def agreement(changing: Mapping[str, Sequence[str]], counts: Mapping[str, int], runs: int) -> str:
-    """Return whether checkpoints agree, the statements that change by diagnostic, and what was not compared."""
+    """Return whether checkpoints agree, and the statements that change by diagnostic."""
     total, changed = sum(counts.values()), sum(map(len, changing.values()))
-    absent = [label for label, count in counts.items() if not count]
-    missing = (
-        f"Not compared, too few items or checkpoints with a value: {', '.join(absent)}." if absent else ""
-    )
     if not total:
-        return missing
+        return "Not compared: too few items or checkpoints with a value."
     if not changed:
-        first = (
+        return (
             f"The checkpoints agree: none of {several(total, 'conclusion')} changes between {several(runs)}."
         )
-        return f"{first} {missing}".strip()
     parts = [
         f"{label} {', '.join(names[:MOST_NAMES])}{', …' if len(names) > MOST_NAMES else ''}"
         for label, names in changing.items()
         if names
     ]
     first = f"The checkpoints disagree: {changed} of {several(total, 'conclusion')} change between {several(runs)}."
-    return f"{first} Changing: {'; '.join(parts)}. {missing}".strip()
+    return f"{first} Changing: {'; '.join(parts)}."
 
 
 def limits(names: Sequence[str]) -> str:

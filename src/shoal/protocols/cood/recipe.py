@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import ModelError, PlanError
-from ...core.records import Answers, Example
+from ...core.records import Answers, Case, Example
 from ...models import load_model, load_prompted, parse_spec
 from ...models.interface import HasTokens
 from ...models.prompted.prompt import TASKS, Prompt
 from ...training.config import TrainConfig
 from ...training.stage import Recipe, plain_stage
-from .build import Item, build, training_items
-from .grid import INCONSISTENT, LABELS
+from .build import build, training_items
+from .grid import INCONSISTENT, LABELS, target
 from .settings import Settings
 from .texts import MAX_TOKENS
 
@@ -47,11 +47,12 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
         "all cells" if settings.control == ("all cells",) else "",
         "linear head" if settings.train.head == "linear" else "",
     ]
-    content = json.dumps([(item.example, item.target) for item in items])
+    rows = [(item.examples[0], target(item.groups["cell"])) for item in items]
+    content = json.dumps(rows)
     stage = plain_stage(
         " ".join(filter(None, title)),
         {"items": hashlib.sha256(content.encode()).hexdigest()[:16], "method": "vanilla", **asdict(how)},
-        [(item.example, item.target) for item in items],
+        rows,
         LABELS,
         how,
         tuple(str(epoch + 1) for epoch in range(int(how.epochs))),
@@ -60,8 +61,7 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
 
     def base(seed: int) -> Any:
         fresh = load_model(model).with_fresh_head(LABELS, seed, linear=settings.train.head == "linear")
-        asked = [case.examples[0] for case in build(settings).cases]
-        check_room(fresh, [item.example for item in items] + asked)
+        check_room(fresh, [case.examples[0] for case in (*items, *build(settings).cases)])
         return fresh
 
     return Recipe(base, (stage,), {"labels": list(LABELS), **head}, settings.train.threads)
@@ -128,11 +128,12 @@ def demonstrating(settings: Settings, prompt: Prompt) -> Prompt:
     return replace(prompt, shots=(*prompt.shots, *shots))
 
 
-def _shot(item: Item, prompt: Prompt) -> dict[str, str]:
+def _shot(item: Case, prompt: Prompt) -> dict[str, str]:
     names = TASKS[prompt.task]
-    if len(item.example) != len(names):
+    texts = item.examples[0]
+    if len(texts) != len(names):
         raise PlanError(
-            f"prompt {prompt.name} takes {' and '.join(names)}; the inputs have {len(item.example)} texts",
+            f"prompt {prompt.name} takes {' and '.join(names)}; the inputs have {len(texts)} texts",
             fix="prompt=agreement-plain for single texts, prompt=agreement-pair for pairs",
         )
-    return {**dict(zip(names, item.example, strict=True)), "label": item.target}
+    return {**dict(zip(names, texts, strict=True)), "label": target(item.groups["cell"])}

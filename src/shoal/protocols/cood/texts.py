@@ -248,8 +248,8 @@ def _choose(
     return chosen, [text for text in texts if text.key in together]
 
 
-def training_texts(settings: Settings) -> dict[str, list[Text]]:
-    """Return K texts per class, drawn by the seed."""
+def training_texts(settings: Settings) -> list[Text]:
+    """Return K texts of each class in turn, drawn by the seed."""
     (number,) = settings.shots or settings.per_label
     left = split_texts(settings).training
     ordered = sorted(left, key=lambda text: _hash(f"training {settings.seed}", content(text.texts)))
@@ -257,7 +257,7 @@ def training_texts(settings: Settings) -> dict[str, list[Text]]:
     if any(len(chosen) < number for chosen in texts.values()):
         counts = {role: len(chosen) for role, chosen in texts.items()}
         raise _too_few(settings, counts, number, "shots" if settings.shots else "per_label")
-    return texts
+    return [text for chosen in texts.values() for text in chosen]
 
 
 def _too_few(settings: Settings, counts: Mapping[str, int], number: int, setting: str) -> DataError:

@@ -14,7 +14,6 @@ from functools import cache
 from pathlib import PurePath
 from typing import Any
 
-from ...core.errors import PlanError
 from ...core.records import Example
 from ...data.grammar import make_rows
 from ...data.grammar.nli import WORDS
@@ -60,10 +59,6 @@ def load_suggesters(specs: Sequence[str]) -> dict[str, WordFiller]:
 
 def short_names(specs: Sequence[str]) -> list[str]:
     """Return the last part of each model's name, or the whole spec where two models share it."""
-    if len(set(specs)) < len(specs):
-        raise PlanError(
-            f"suggesters: {', '.join(specs)}", why="a model is listed twice", fix="list each once"
-        )
     short = [spec if spec == OURS else PurePath(parse_spec(spec).name).name for spec in specs]
     return [name if short.count(name) == 1 else spec for name, spec in zip(short, specs, strict=True)]
 
