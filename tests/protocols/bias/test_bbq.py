@@ -137,8 +137,6 @@ def test_stored_answers_are_options_and_the_rest_is_counted_with_both_bounds(tmp
 
 @pytest.mark.parametrize(("change", "problem"), [
     ({"label": 3}, "label is 3"),
-    ({"answer_info": {}}, "no group for ans0"),
-    ({"context_condition": "both"}, "context_condition is 'both'"),
     ({"additional_metadata": {}}, "no stereotyped_groups"),
     ({"example_id": 0}, "there twice"),
 ])  # fmt: skip

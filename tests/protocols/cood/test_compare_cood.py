@@ -1,9 +1,5 @@
 """Over seeds and epochs: what was planted is found."""
 
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -72,22 +68,3 @@ def test_the_curve_over_epochs_is_averaged_over_seeds(settings, scored):
     assert curve[0].value == pytest.approx((first[0].value + first[1].value) / 2) and curve[1].value == 1
     assert first[0].value < 0.5 < 0.8 < first[1].value
     assert curve[0].interval == (0, 1), "two seeds that contradict each other say nothing"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seeds", [2, 3])
-def test_intervals_over_few_seeds_hold_what_they_should(seeds):
-    """A quick version of `docs/studies/cood/coverage.py`."""
-    study = load_study()
-    shares = study.coverage(study.WORLDS["seeds decide"], seeds, texts=20, times=60)
-    assert len(shares) == 5 and min(shares.values()) >= 0.9, shares
-
-
-def load_study():
-    path = Path(__file__).parents[3] / "docs" / "studies" / "cood" / "coverage.py"
-    spec = spec_from_file_location("cood_coverage", path)
-    assert spec is not None and spec.loader is not None
-    module = module_from_spec(spec)
-    sys.modules["cood_coverage"] = module
-    spec.loader.exec_module(module)
-    return module

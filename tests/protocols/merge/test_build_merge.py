@@ -175,26 +175,6 @@ def test_variants_come_back_as_they_were_written(built, tmp_path):
     assert {**again.about, "data": built.about["data"]} == built.about
 
 
-@pytest.mark.slow
-def test_a_damaged_progress_file_changes_no_case(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys.modules["shoal.protocols.merge.build"], "BLOCK", 2)
-    settings = Settings(limit=6, sample=6, draws=2)
-    whole = build(settings).cases
-
-    def stop(step, done, total):
-        if done >= 4:
-            raise KeyboardInterrupt
-
-    path = tmp_path / "partial"
-    with pytest.raises(KeyboardInterrupt):
-        build(settings, stop, path)
-    kept = path.read_text().splitlines(keepends=True)
-    assert len(kept) == 1 + 4
-    for lines in ([*kept[:2], "{}\n", *kept[3:]], [*kept[:2], '{"words"\n'], ['{"of": "another search"}\n']):
-        path.write_text("".join(lines))
-        assert build(settings, so_far=path).cases == whole
-
-
 def test_a_file_of_variants_that_would_be_counted_wrongly_is_refused(built, tmp_path):
     path = tmp_path / "variants.jsonl"
     write_variants(built, path)
