@@ -9,7 +9,7 @@ from rich.console import Console
 
 from shoal.comparing.wording import about_cases, differing_settings
 from shoal.core.records import Measure, Measures
-from shoal.core.views import Curves, HeatMap
+from shoal.core.views import Curves
 from shoal.protocols import cood
 from shoal.protocols.cood.grid import cells_of
 from shoal.protocols.cood.wording import verdict
@@ -94,7 +94,7 @@ def test_every_cell_of_every_job_stands_in_the_csv(settings, audited):
     assert rows[4].keys() - wanted.keys() == {"dataset", "model", "accuracy high"}
 
 
-def test_several_sizes_are_the_papers_figure_3_and_the_nine_cells_stand_side_by_side(settings, audited):
+def test_several_sizes_are_the_papers_figure_3(settings, audited):
     rules = {2: "x_only", 10: "perfect"}  # ten is more than two: sizes are numbers, not words
     results = [
         as_one_model(audited(settings(per_label=(k,), seed=seed), f"python:planted_readers:{rule}"))
@@ -106,9 +106,6 @@ def test_several_sizes_are_the_papers_figure_3_and_the_nine_cells_stand_side_by_
     (sizes,) = [block for block in blocks if isinstance(block, Curves) and block.name == "sizes"]
     unseen = next(line for line in sizes.lines if line.name == "COOD")
     assert [(k, row.value) for k, row in unseen.points] == [(2.0, 0.0), (10.0, 1.0)]
-    (grid,) = [block for block in blocks if isinstance(block, HeatMap)]
-    assert [grid.cells[row, 1].value for row in range(6)] == [0.0, 1.0, 1.0, 1.0, 1.0, 1.0]
-    assert {grid.cells[row, 1].groups["cell"] for row in range(3)} == {"fst/sec", "sec/sec", "neu/sec"}
 
 
 def test_the_header_names_k_and_a_training_elsewhere_is_not_claimed(settings, audited):
@@ -119,12 +116,3 @@ def test_the_header_names_k_and_a_training_elsewhere_is_not_claimed(settings, au
     other = replace(result, settings=replace(here.settings, per_label=(7,)))
     assert "K 5" in about_cases(here)
     assert differing_settings(here, other) == "K (5 and 7)"
-
-
-def test_cells_of_the_heat_map_are_named_by_their_kind(settings, audited):
-    text = printed(*(audited(settings(), f"python:planted_readers:{rule}") for rule in ("perfect", "x_only")))
-    rows = [line.split() for line in text.splitlines() if line.strip().startswith("fst texts")]
-    assert rows == [
-        ["fst", "texts", "100", "ID", "100", "COOD", "100", "OOD"],
-        ["fst", "texts", "100", "ID", "0", "COOD", "0", "OOD"],
-    ]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
+from ...core.files import digest
 from ...core.ranges import AtLeastOne, Count, Epochs, Rate, Seed, WarmUp, Within
 from ...training.config import TrainConfig
 from ..base import Profiled, changes
@@ -68,9 +69,10 @@ class Task(TrainConfig):
 
 
 def _data(settings: "Settings") -> Any:
-    from .build import data_digest
+    from .build import find_data
 
-    return data_digest(settings) if settings.diagnostic else ""
+    path = find_data(settings) if settings.diagnostic else None
+    return digest(path) if path else settings.data
 
 
 def _tasks(settings: "Settings") -> Any:

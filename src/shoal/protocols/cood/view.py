@@ -4,7 +4,6 @@ OOD cells are shown and not scored: the training data do not determine their ans
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import product
 
 from ...core.records import Finding, Measure, Measures, Result
 from ...core.views import (
@@ -12,7 +11,6 @@ from ...core.views import (
     Cell,
     Column,
     Curves,
-    HeatMap,
     Line,
     Number,
     Row,
@@ -158,7 +156,6 @@ def _comparison(measures: Sequence[Measure], findings: Sequence[Finding]) -> Sec
         if dict(finding.groups) in probes
     ]
     blocks.append(_setups(setups))
-    blocks += [_grid(setups, probes)] if probes else []
     blocks += _sizes(setups)
     for setup in probes:
         blocks += _epochs(setups[tuple(setup.items())], setup, title=f"over epochs: {_setup_name(setup)}")
@@ -170,19 +167,6 @@ def _comparison(measures: Sequence[Measure], findings: Sequence[Finding]) -> Sec
 
 def _setup_name(setup: Groups) -> str:
     return ", ".join(f"{name} {value}" for name, value in setup.items())
-
-
-def _grid(setups: Mapping[Names, Measures], probes: Sequence[Groups]) -> HeatMap:
-    """Return the nine cells of each setup: rows are classes of texts, columns are classes in the template."""
-    cells, marks = {}, {}
-    for block, setup in enumerate(probes):
-        measures = setups[tuple(setup.items())]
-        for (row, y), (column, t) in product(enumerate(ROLES), enumerate(ROLES)):
-            place, cell = (block * len(ROLES) + row, column), f"{y}/{t}"
-            cells[place], marks[place] = _accuracy(measures, setup, cell), CELLS[cell]
-    rows = [(f"{y} texts", _setup_name(setup)) for setup in probes for y in ROLES]
-    columns = [(f"says {t}", "") for t in ROLES]
-    return HeatMap(rows, columns, cells, wording.GRID, "grid", [wording.GRID_LEGEND], marks=marks)
 
 
 def _sizes(setups: Mapping[Names, Measures]) -> list[Curves]:

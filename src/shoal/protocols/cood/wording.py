@@ -18,16 +18,6 @@ HEADS = {
     "no answer": "Some cells have no answers",
 }
 """Kind of finding to the start of its sentence."""
-WEIGHTS = {
-    "shortcut": 1.0,
-    "no answer": 0.9,
-    "not learnt": 0.8,
-    "not solved": 0.8,
-    "between": 0.6,
-    "combines": 0.4,
-}
-CONTROL_WEIGHT = 0.1
-"""Factor on the weight of a control's verdict."""
 MOSTLY = 0.9
 """COOD accuracy of a model that combines; below it, it combines in part."""
 LEARNT = 0.7
@@ -97,9 +87,10 @@ def _id_cell(measures: Measures, cell: str, groups: Mapping[str, str]) -> Measur
 
 def _finding(kind: str, text: str, groups: Mapping[str, str], *measures: Measure) -> Finding:
     is_probe = groups.get("control", "none") == "none"
-    weight = WEIGHTS[kind] * (1.0 if is_probe else CONTROL_WEIGHT)
     unusable = is_probe and kind in ("not learnt", "not solved", "no answer")
-    return Finding(kind, HEADS[kind] + text, measures, weight, groups, disqualifies=unusable)
+    return Finding(
+        kind, HEADS[kind] + text, measures, 1.0 if is_probe else 0.1, groups, disqualifies=unusable
+    )
 
 
 def _value(row: Measure) -> str:
@@ -163,6 +154,4 @@ MEANING = {
 }
 BEYOND = f"beyond: {MEANING['beyond the shortcut']}"
 BRACKETS = f"COOD in brackets: hardly learnt (ID below {100 * LEARNT:.0f} %, or a cell of it below 50 %)"
-GRID = "the nine cells"
-GRID_LEGEND = "OOD cells are not scored"
 BY_SIZE = "by number of training texts"

@@ -9,7 +9,6 @@ search draws the same variants. Scrambled variants are those of the default cond
 """
 
 import hashlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -157,12 +156,11 @@ def has_same_class(texts: Example, target: Target, word: str, tagger: Tagger) ->
 
 @dataclass(slots=True)
 class Pool:
-    """A problem, the filtered suggestions for its words, and counts of rejected words."""
+    """A problem, the filtered suggestions for its words, and the number of its shared words."""
 
     problem: Problem
     words: list[Filtered] = field(default_factory=list)
-    rejected: Counter[str] = field(default_factory=Counter)
-    """Shared words that are not replaced or have no suggestions, by reason."""
+    shared: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,13 +190,8 @@ class Variant:
 VariantsByClass = dict[WordClass, list[Variant]]
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """The variants of one problem under one condition and the patterns they form, as plain values."""
-
-    condition: str
-    variants: Sequence[dict[str, Any]]
-    patterns: Sequence[dict[str, Any]]
+Drawn = dict[str, Any]
+"""Condition, variants and patterns of one problem, as plain values."""
 
 
 def draw(pool: Pool, settings: Settings, tagger: Tagger, suggesters: Sequence[str]) -> list[Drawn]:
@@ -283,7 +276,8 @@ def _draw(
             equal = _equal_sources(by_class, suggesters)
             sources = {name: samples(variants, SOURCE_SAMPLE, name) for name, variants in equal.items()}
     patterns += [{"groups": {"source": name}, "draws": draws} for name, draws in sources.items()]
-    return Drawn(condition, [variant.row() for variant in used.values()], patterns)
+    variants = [variant.row() for variant in used.values()]
+    return {"condition": condition, "variants": variants, "patterns": patterns}
 
 
 def source_name(source: Sequence[str], suggesters: Sequence[str]) -> str:

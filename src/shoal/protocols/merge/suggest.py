@@ -23,8 +23,6 @@ from ...models.likelihood import NOT_ONE_PIECE, needs_masks
 from .settings import OURS
 from .tagger import Target
 
-ZERO_PROBABILITY = "impossible where it stands"
-"""Reason for no suggestions: the model gives the original word probability 0."""
 SUGGESTIONS = 200
 """Most probable words that each model suggests per occurrence, as on the poster."""
 
@@ -77,26 +75,26 @@ def blanks_for(texts: Example, target: Target) -> list[Blank]:
 
 def suggest(
     suggesters: Mapping[str, WordFiller], words: Sequence[tuple[Example, Target]]
-) -> list[dict[str, list[Suggestion] | str]]:
-    """Return the suggestions of each model for each word, or the reason why a model has none."""
+) -> list[dict[str, list[Suggestion]]]:
+    """Return the suggestions of each model for each word, without models that have none."""
     blanks = [blanks_for(texts, target) for texts, target in words]
     flat = [blank for part in blanks for blank in part]
-    by_word: list[dict[str, list[Suggestion] | str]] = [{} for _ in words]
+    by_word: list[dict[str, list[Suggestion]]] = [{} for _ in words]
     for name, model in suggesters.items():
         fillers = iter(model.fill_words(flat, SUGGESTIONS))
         for suggested, part in zip(by_word, blanks, strict=True):
-            suggested[name] = combine_occurrences(name, [next(fillers) for _ in part])
+            combined = combine_occurrences(name, [next(fillers) for _ in part])
+            if combined is not None:
+                suggested[name] = combined
     return by_word
 
 
-def combine_occurrences(model: str, fillers: Sequence[Fillers]) -> list[Suggestion] | str:
-    """Return the words suggested at every occurrence, or the reason for none."""
-    problem = next((filler.problem for filler in fillers if filler.problem), "")
-    if problem:
-        return problem
+def combine_occurrences(model: str, fillers: Sequence[Fillers]) -> list[Suggestion] | None:
+    """Return the words suggested at every occurrence; None if the model cannot judge the original word."""
     of_word = tuple(filler.of_word or 0.0 for filler in fillers)
-    if not all(of_word):  # every suggestion would be more probable
-        return ZERO_PROBABILITY
+    # Where the original word has probability 0, every suggestion would be more probable.
+    if not all(of_word) or any(filler.problem for filler in fillers):
+        return None
     tables = [dict(zip(filler.words, filler.probabilities, strict=True)) for filler in fillers]
     words = sorted(set.intersection(*map(set, tables)))
     return [Suggestion(model, word, tuple(table[word] for table in tables), of_word) for word in words]
