@@ -57,14 +57,6 @@ def pairs(files, **more):
 # Jobs
 
 
-def test_a_task_is_a_job_of_its_own_and_changes_no_other(files):
-    alone = bias.parts(settings(diagnostic=["crows", "seat"]))
-    jobs = bias.parts(settings(diagnostic=["crows", "seat"], tasks=[words(files), pairs(files)]))
-    assert jobs[: len(alone)] == alone
-    assert [bias.title(job) for job in jobs[len(alone) :]] == ["downstream-words", "downstream-pairs"]
-    assert [bias.parts(job) for job in jobs] == [[job] for job in jobs]
-
-
 def test_what_is_tested_on_is_not_trained_on(files, tmp_path):
     text = (files / "train.tsv").read_text()
     (tmp_path / "both.tsv").write_text(text + "he is a nurse . asian .\tyes\n" * 2)

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from shoal.core.errors import DataError
 from shoal.models import load_model
 
 CONTEXT = "the chess player was BLANK ."
@@ -129,14 +128,6 @@ def test_a_sentence_without_a_word_in_the_gap_is_an_error(masked, run, tmp_path)
     outcomes, measures = run(masked, diagnostic="stereoset", data=path)
     assert outcomes[0].error == "no word for BLANK of the context"
     assert (measures[0].value, measures[0].errors) == (None, 1)
-
-
-def test_stored_scores_must_be_those_of_the_data(run, tmp_path):
-    path = write(tmp_path, [(*INTER, THREE), (*INTER, THREE)])
-    with pytest.raises(DataError, match=r"no scores for 3 of 6 sentences[\s\S]*1-0"):
-        run(stored(tmp_path, [(1, 2, 3)]), diagnostic="stereoset", data=path)
-    with pytest.raises(DataError, match="3 of 9 scored sentences are not in the data"):
-        run(stored(tmp_path, [(1, 2, 3)] * 3), diagnostic="stereoset", data=path)
 
 
 def test_two_models_are_compared_by_the_mean_that_is_shown(tmp_path):

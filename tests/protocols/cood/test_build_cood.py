@@ -210,7 +210,7 @@ TWICE = {"positive": "fine", "neutral": "okay", "negative": "Fine"}
 @pytest.mark.parametrize(("given", "message"), [
     ({"labels": ("positive", "negative")}, r'at least 3 labels; ".*toy.csv" has 2 \(negative, positive\)'),
     ({"labels": ("a", "b", "c")}, r"which label is(.|\n)*roles = \{fst = \"a\", sec = \"b\", neu = \"c\"\}"),
-    ({"roles": {"fst": "positive", "sec": "negative", "neu": "neutrel"}}, "'neutrel'(.|\n)*a different label for each"),
+    ({"roles": {"fst": "positive", "sec": "negative", "neu": "neutrel"}}, "a different label for each(.|\n)*'neutrel'"),
     ({"per_label": (30,)}, r"24 texts of class 'positive' \(fst\) left; per_label = 30"),
     ({"template": ("It is",)}, "template = 'It is' has no slots"),
     ({"names": (TWICE,)}, "a different word for each"),

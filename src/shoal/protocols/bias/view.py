@@ -46,7 +46,7 @@ BIAS_SCALE = (-1.0, 1.0)
 ACCURACY_SCALE = (0.4, 1.0)
 """Accuracies of clusters are never below one half."""
 BETWEEN = ("difference between diagnostics", "agreement of representations")
-MOST_NOTES, MOST_CURVES = 3, 8
+MOST_NOTES = 3
 KEYS = ("recipe", "diagnostic", "representation", "test", "task", "category", "step")
 
 
@@ -334,8 +334,7 @@ def _curves(family: Family, measures: Measures) -> list[Block]:
         if score == "cluster accuracy":
             lines += _lines(family, measures, "chance accuracy")
         if lines and score != "chance accuracy":
-            more = [wording.more_rows(len(lines) - MOST_CURVES)] if len(lines) > MOST_CURVES else []
-            pictures.append(Curves("step", lines[:MOST_CURVES], title=f"{score} over training", legend=more))
+            pictures.append(Curves("step", lines, title=f"{score} over training"))
     return pictures
 
 

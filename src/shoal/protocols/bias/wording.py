@@ -37,10 +37,6 @@ def neutral_pairs(count: int) -> str:
     return f"{several(count, 'neutral pair')} in n, counted for neither side"
 
 
-def target_terms(count: int) -> str:
-    return f"over {several(count, 'target term')}"
-
-
 def no_vector(texts: Sequence[str]) -> str:
     return f"no vector for {some(texts)}: left out" if texts else ""
 
@@ -224,7 +220,3 @@ ASSOCIATIONS = "! Checkpoints disagree on the sign or on significance (p < .01).
 
 def unanswered(errors: int) -> str:
     return f"! {several(errors, 'case')} without an answer {'is' if errors == 1 else 'are'} excluded."
-
-
-def more_rows(count: int) -> str:
-    return f"… and {count:,} more: shoal status PLAN --json"

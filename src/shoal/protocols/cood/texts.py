@@ -122,25 +122,18 @@ def roles_of(settings: Settings) -> dict[str, str]:
             why="the third class supplies the training texts that disagree with their template",
             fix="other data, another label column, or classes = {…}",
         )
-    if settings.roles is None:
-        known = next((roles for roles in KNOWN_ROLES if set(roles.values()) <= set(labels)), None)
-        if known is None:
-            shown = ", ".join(f'{role} = "{label}"' for role, label in zip(ROLES, labels, strict=False))
-            raise PlanError(
-                f'"{settings.data}": which label is fst, sec and neu?',
-                why=f"labels: {some(labels, 8)}; the word of neu is never trained on",
-                fix=f"roles = {{{shown}}}",
-            )
-        return known
-    chosen = set(settings.roles.values())
-    if set(settings.roles) != set(ROLES) or not chosen <= set(labels) or len(chosen) < len(ROLES):
-        shown = ", ".join(f"{role} = {label!r}" for role, label in settings.roles.items())
+    known = next((roles for roles in KNOWN_ROLES if set(roles.values()) <= set(labels)), {})
+    roles = known if settings.roles is None else settings.roles
+    chosen = set(roles.values())
+    if set(roles) != set(ROLES) or not chosen <= set(labels) or len(chosen) < len(ROLES):
+        example = ", ".join(f'{role} = "{label}"' for role, label in zip(ROLES, labels, strict=False))
         raise PlanError(
-            f"roles: {shown or 'empty'}",
-            why=f"expected a different label for each of fst, sec and neu; labels: {some(labels, 8)}",
-            fix='roles = {fst = "positive", sec = "negative", neu = "neutral"}, with labels of the data',
+            f'"{settings.data}": which label is fst, sec and neu?',
+            why=f"expected a different label for each, found {roles or 'none'}; labels: {some(labels, 8)}; "
+            "the word of neu is never trained on",
+            fix=f"roles = {{{example}}}",
         )
-    return {role: settings.roles[role] for role in ROLES}
+    return {role: roles[role] for role in ROLES}
 
 
 # Distinct texts that are short enough

@@ -60,7 +60,7 @@ def _summary(result: Result) -> Section:
     title = [Words("cood of ", "quiet"), Words(str(result.job["model"]), "strong")]
     title += [Words(f"   control: {control}", ("strong", "doubt"))] * (control != "none")
     about = [
-        _texts(result, tested.n + tested.errors),
+        wording.about_texts(result.job, tested.n + tested.errors),
         f"seed {settings['seed']}",
         f"epoch {chosen.value:.0f} of {settings['train']['epochs']}: {chosen.note}" if chosen.value else "",
     ]
@@ -75,14 +75,6 @@ def _summary(result: Result) -> Section:
         notes=[*notes, *([wording.unanswered_note(errors)] if errors else [])],
         warnings=[f"{check['name']}: {check['detail']}" for check in checks],
     )
-
-
-def _texts(result: Result, tested: int) -> str:
-    settings = result.job["settings"]
-    shots = settings.get("shots")
-    elsewhere = settings["trained"] or str(result.job["model"]).startswith("predictions:")
-    number = shots[0] if shots else None if elsewhere else settings["per_label"][0]
-    return wording.about_texts(settings["data"], number, tested, demonstrated=bool(shots))
 
 
 def _sentence(finding: Finding, prefix: str = "") -> list[Words]:

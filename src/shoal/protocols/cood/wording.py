@@ -1,6 +1,7 @@
 """Sentences of COOD: the verdict, findings, notes, legends and captions, from typed values."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ...core.claims import ENOUGH_SEEDS
 from ...core.errors import some
@@ -130,12 +131,16 @@ def seed_claim(seeds: Sequence[int], shots: Sequence[int]) -> str:
     return f"{several}: results hold for this training recipe."
 
 
-def about_texts(data: str, number: int | None, tested: int, *, demonstrated: bool) -> str:
-    """Return how many texts were used; `number` is K, or None for a model that was trained elsewhere."""
-    tests = f"{tested:,} test texts per class"
-    if demonstrated:
-        return f"{data}: {number:,} demonstrations of each ID combination, {tests}"
-    return f"{data}: K = {number:,} training and {tests}" if number else f"{data}: trained elsewhere, {tests}"
+def about_texts(job: Mapping[str, Any], tested: int) -> str:
+    """Return how many texts a job used."""
+    settings = job["settings"]
+    if settings.get("shots"):
+        used = f"{settings['shots'][0]:,} demonstrations of each ID combination"
+    elif settings["trained"] or str(job["model"]).startswith("predictions:"):
+        used = "trained elsewhere"
+    else:
+        used = f"K = {settings['per_label'][0]:,} training texts per class"
+    return f"{settings['data']}: {used}, {tested:,} test texts per class"
 
 
 def interval_note(several_seeds: bool) -> str:
