@@ -31,8 +31,6 @@ def printed(*results, width: int = 110) -> str:
     ("perfect", "It combines text and template: 100.0 % of unseen combinations are right"),
     ("x_only", "It uses the shortcut: 0.0 % of unseen combinations are right"),
     ("always_0", "It has hardly learnt the trained combinations: 50.0 % are right"),
-    ("always_1", "It has hardly learnt the trained combinations: 50.0 % are right"),
-    ("third_word_ignored", "It combines text and template: 100.0 %"),
 ])  # fmt: skip
 def test_the_answer_comes_first_and_has_nothing_of_ood(rule, answer, settings, audited):
     text = printed(audited(settings(), f"python:planted_readers:{rule}"))

@@ -9,12 +9,10 @@ from merge_planted import BERT, ROBERTA, TEXTS, TOY, Planted, Suggests, truth
 
 from shoal.core.errors import DataError, MissingExtra
 from shoal.core.records import Measures
-from shoal.data.grammar.nli import WORDS as KINDS
 from shoal.protocols.merge import Settings, build
 from shoal.protocols.merge.draws import STEPS
 from shoal.protocols.merge.score import find_measure, score
 from shoal.protocols.merge.settings import Filter
-from shoal.protocols.merge.suggest import KIND
 from shoal.protocols.merge.tagger import Tagger
 from shoal.protocols.merge.variants import write_variants
 
@@ -58,11 +56,6 @@ def test_a_variant_replaces_one_word_at_all_its_places_and_knows_where_it_comes_
             swapped = [made["replacement"] if word == made["word"] else word for word in _words(before)]
             assert _words(after) == swapped
         assert made["source"] == ["example"] and min(made["p"]["example"]) > max(made["p of word"]["example"])
-
-
-def test_the_built_in_suggester_keeps_to_the_kind_of_word_that_the_context_takes(built):
-    made = [row for case in built.cases for row in case.meta.get("made", ())]
-    assert {(KIND[row["word"]], KIND[row["replacement"]]) for row in made} == {(kind,) * 2 for kind in KINDS}
 
 
 def _words(text):

@@ -75,11 +75,6 @@ class Settings(Profiled):
                 why="each of them defines the variants",
                 fix=f"leave out {sources[1]}",
             )
-        if not self.suggesters or not self.filters:
-            raise PlanError(
-                "suggesters and filters need at least one entry",
-                fix="leave the empty setting out to use its default",
-            )
 
     @property
     def generates(self) -> bool:
