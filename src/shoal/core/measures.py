@@ -94,7 +94,6 @@ MEASURES: dict[str, Quantity] = {
     "effect size": Quantity("number", "ideal", 0.0, 2, signed=True),
     "cluster accuracy": Quantity("share", "", None, 1),
     "chance accuracy": SHARE,
-    "difference between recipes": POINTS,
     "mean over checkpoints": SHARE,
     "sd over checkpoints": SPREAD,
     "over-dispersion ratio": Quantity("number", "lower", 1.0, 1),

@@ -28,7 +28,7 @@ from ...models import ModelSpec, is_remote, load_model, parse_spec
 from ...models.interface import Blank, Fillers
 from ...models.likelihood import NOT_ONE_PIECE
 from ..merge.settings import OURS
-from ..merge.suggest import SMALLEST, SUGGESTIONS, load_suggesters
+from ..merge.suggest import SUGGESTIONS, load_suggesters
 from ..merge.tagger import MODELS, load_tagger
 from .filling import Template, fill, slot_names
 from .suite import Suite
@@ -38,6 +38,8 @@ GAP = "\ue000"
 """The open slot in a text; a private-use character."""
 FILLINGS, GAPS = 4, 60
 """Texts of each template with the gap, and of all templates together."""
+SMALLEST = 1e-300
+"""Lower bound of a probability before its logarithm is taken."""
 TAGGED = 5
 """Texts in which a word's class is looked up; the most frequent class counts."""
 SHOWN_CASES = 8
