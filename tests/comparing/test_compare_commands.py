@@ -22,7 +22,7 @@ from shoal.comparing.view import comparison_sections, rows_for_csv, verdict_sect
 from shoal.protocols.behaviour.score import REFUSED, refusal_rate
 from shoal.protocols.behaviour.view import view
 from shoal.protocols.learning.settings import Train
-from shoal.render.csv_tables import rows_as_csv
+from shoal.render.tables import rows_as_csv
 from shoal.render.documents import ESCAPES, escape_latex, escape_markdown
 from shoal.render.terminal import print_sections
 

@@ -22,8 +22,8 @@ from shoal.core.views import (
     Text,
     Words,
 )
-from shoal.render.csv_tables import rows_as_csv, tables_of
 from shoal.render.documents import as_latex, as_markdown
+from shoal.render.tables import rows_as_csv, tables_of
 
 
 def measure(value: float | None, name: str = "pass rate", n: int = 140, **groups: str) -> Measure:

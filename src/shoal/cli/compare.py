@@ -121,8 +121,8 @@ def find_sides(
 
 def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
     from ..comparing.view import comparison_table, rows_for_csv
-    from ..render.csv_tables import rows_as_csv
     from ..render.documents import as_latex, as_markdown
+    from ..render.tables import rows_as_csv
 
     if form == "json":
         jobs = [

@@ -239,7 +239,9 @@ def export_command(
 
     store = RunStore(into)
     if what == LAST:
-        raise click.UsageError("export writes suites and cases; the cases of a result: shoal show last --jsonl")
+        raise click.UsageError(
+            "export writes suites and cases; the cases of a result: shoal show last --jsonl"
+        )
     is_suite = what in SUITES or (what not in PROTOCOLS and not _is_job(store, what))
     if is_suite and pairs:
         raise click.UsageError("--set is for a protocol or a job; a suite is written whole")

@@ -192,7 +192,6 @@ class WeighedWords:
 
     examples: Sequence[Weighed]
     title: str = ""
-    name: str = ""
     legend: Sequence[str] = ()
 
 

@@ -6,9 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core.text import printable
-from ..core.views import CaseList, Cell, Section, Table, Text, Tones, WeighedWords, to_read
-from .cases import WEIGHED, case_text, weighed_text
-from .tables import as_table, cell_of, is_full, piece_text, pieces_of, plain, tone_of, tones_of, without_dots
+from ..core.views import CaseList, Cell, Section, ShownCase, Table, Text, Tones, WeighedWords, to_read
+from .cases import WEIGHED, error_of, marked_edits, outcome_words, weighed_text
+from .tables import (
+    as_table,
+    cell_of,
+    is_full,
+    piece_text,
+    pieces_of,
+    plain,
+    tone_of,
+    tones_of,
+    without_dots,
+    without_repeats,
+)
 
 ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -94,18 +105,31 @@ def _block(language: "Language", block: Any) -> str:
         return language.prose(list(block.pieces))
     legend = [*block.legend]
     if isinstance(block, CaseList):
-        cases = [
-            case_text(shown, language.escape, language.emphasise, language.escape("→"))
-            for shown in block.cases
-        ]
-        body = language.items(cases)
+        body = language.items([_case_lines(language, shown) for shown in block.cases])
     elif isinstance(block, WeighedWords):
         body = language.items([list(map(language.escape, weighed_text(each))) for each in block.examples])
         legend.append(WEIGHED)
     else:
-        body = _table(language, without_dots(as_table(block)))
+        body = _table(language, without_dots(without_repeats(as_table(block))))
     title = language.caption(plain(block.title)) if block.title else ""
     return "\n\n".join(filter(None, [title, body, *map(language.legend, legend)]))
+
+
+def _case_lines(language: "Language", shown: ShownCase) -> list[str]:
+    """Return the lines of a case: its texts with their answers, then the outcome."""
+    lines = []
+    for number, texts in enumerate(marked_edits(shown.case.examples)):
+        words = language.escape(" ¦ ").join(
+            "".join(
+                (language.bold if touched and number else language.escape)(text) for text, touched in pieces
+            )
+            for pieces in texts
+        )
+        answer = f" ({shown.answers[number]})" if number < len(shown.answers) else ""
+        mark = language.escape("→" if number else shown.mark)
+        lines.append(f"{mark} {words}{language.escape(answer)}".strip())
+    lines.append(language.escape(", ".join(filter(None, [*outcome_words(shown), error_of(shown)]))))
+    return [line for line in lines if line]
 
 
 def _table(language: "Language", table: Table) -> str:
@@ -132,7 +156,6 @@ class Language:
 
     escape: Callable[[str], str]
     bold: Callable[[str], str]
-    emphasise: Callable[[str], str]
     heading: Callable[[str], str]
     caption: Callable[[str], str]
     prose: Callable[[Cell], str]
@@ -176,7 +199,6 @@ def _markdown_table(titles: Sequence[str], align: Sequence[str], rows: Sequence[
 MARKDOWN = Language(
     escape=escape_markdown,
     bold=_bold,
-    emphasise=_bold,
     heading=lambda text: f"## {escape_markdown(text)}",
     caption=_bold,
     prose=_paragraphs,
@@ -205,21 +227,14 @@ def _latex_table(titles: Sequence[str], align: Sequence[str], rows: Sequence[Seq
     return "\n".join([*head, *lines, r"\bottomrule", r"\end{tabular}"])
 
 
-def _latex_items(items: Sequence[Sequence[str]]) -> str:
-    # Braces: LaTeX would read a bracket at the start of an item as its label.
-    lines = [r"\item {}" + " \\\\\n".join(item) for item in items]
-    return "\n".join([r"\begin{itemize}", *lines, r"\end{itemize}"]) if lines else ""
-
-
 LATEX = Language(
     escape=escape_latex,
     bold=lambda text: rf"\textbf{{{escape_latex(text)}}}" if text.strip() else escape_latex(text),
-    emphasise=lambda text: rf"\emph{{{escape_latex(text)}}}",
     heading=_comment,
     caption=_comment,
     prose=_comment,
     warning=_comment,
     legend=_comment,
     table=_latex_table,
-    items=_latex_items,
+    items=lambda items: _comment("\n".join(line for lines in items for line in lines)),
 )

@@ -17,8 +17,18 @@ from ..core.measures import quantity
 from ..core.records import Measure
 from ..core.text import on_one_line
 from ..core.views import Curves, Dots, HeatMap, Scatter, Section, Table, Tones
-from .csv_tables import SYMBOLS, free_name
-from .tables import cell_of, is_defined, is_full, pieces_of, place_text, plain, tones_of, value_text
+from .tables import (
+    SYMBOLS,
+    cell_of,
+    free_name,
+    is_defined,
+    is_full,
+    pieces_of,
+    place_text,
+    plain,
+    tones_of,
+    value_text,
+)
 
 INK, QUIET = "#1c2127", "#56606b"
 COLOURS = ("#1c67a8", "#d96818", "#0b6e66", "#7a3f9d", "#855c00", "#646d76")

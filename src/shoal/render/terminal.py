@@ -54,6 +54,7 @@ from .tables import (
     tones_of,
     value_text,
     without_dots,
+    without_repeats,
 )
 
 NOTES, EXAMPLES, POINTS = 3, 3, 20
@@ -157,7 +158,7 @@ def table_lines(block: Table, width: int) -> list[Line]:
 
 def grid_of(table: Table) -> Grid:
     """Return a table's columns, and its headings and gaps between the rows; only pages and figures draw dots."""
-    table = without_dots(table, all_dots=True)
+    table = without_dots(without_repeats(table))
     rows = [row for row in table.rows if is_full(row, table)]
     above: dict[int, list[Line]] = {}
     position = 0
@@ -293,7 +294,7 @@ def chart_lines(block: Curves | Scatter, width: int) -> list[Line]:
         for row in rows
     ]
     more = len(table.rows) - len(rows)
-    legend = [*table.legend, *([f"{more:,} more points: --csv"] if more else [])]
+    legend = [*table.legend, *([f"{more:,} more points: shoal report"] if more else [])]
     return table_lines(replace(table, rows=short, legend=legend), width)
 
 

@@ -1,4 +1,4 @@
-"""A page as files: HTML with its data as JSON, or its tables as Markdown, CSV or LaTeX, and its figures.
+"""A page as files: HTML with its data as JSON, or its tables as Markdown or LaTeX, and its figures.
 
 The HTML page is one file that opens from disk and loads nothing.
 """
@@ -16,19 +16,18 @@ from markupsafe import Markup
 
 from ..core.errors import ShoalError, StoreError
 from ..core.files import collector_paused, is_folder, read_json, stands_alone, writing
-from ..core.records import Measure, Result
+from ..core.records import Result
 from ..core.views import Card, Cell, Section, Words, to_read
 from ..runs.viewing import as_object, case_lines
-from .csv_tables import rows_as_csv, tables_of
+from .cases import as_script, is_pass_or_fail, is_whole, shelf
 from .documents import as_latex, as_markdown
 from .html_blocks import breakable, section_html, table_html
 from .html_parts import joined, sentence, words
 from .naming import renamed
 from .page import Page, Part, failed_checks, results_page, subject
-from .page_cases import as_script, is_pass_or_fail, is_whole, shelf
-from .tables import plain
+from .tables import plain, tables_of
 
-SUFFIXES = {"html": ".html", "md": ".md", "csv": ".csv", "latex": ".tex"}
+SUFFIXES = {"html": ".html", "md": ".md", "latex": ".tex"}
 """The file suffix of each format."""
 FIRST = 3
 """The number of findings and of caveats that are not folded."""
@@ -209,30 +208,9 @@ def _sections(page: Page) -> list[Section]:
     return [Section(page.title, verdict, warnings=page.caveats), *findings, *page.sections]
 
 
-def measures_csv(page: Page) -> str:
-    """Return a row per measure, with a column for each group that any of them has."""
-    groups = list(dict.fromkeys(name for measure in page.measures for name in measure.groups))
-    return rows_as_csv([_measure_row(measure, groups) for measure in page.measures])
-
-
-def _measure_row(measure: Measure, groups: Sequence[str]) -> dict[str, Any]:
-    low, high = measure.interval or (None, None)
-    facts = dict(measure.facts)
-    return {
-        "measure": measure.name,
-        **{f"group: {name}": measure.groups.get(name, "") for name in groups},
-        "value": measure.value,
-        "low": low,
-        "high": high,
-        **{name: getattr(measure, name) for name in ("n", "interval_method", "na", "errors")},
-        "facts": json.dumps(facts, ensure_ascii=False, default=str) if facts else "",
-    }
-
-
 TEXTS: dict[str, Callable[[Page], str]] = {
     "md": lambda page: as_markdown(_sections(page)),
     "latex": lambda page: as_latex(_sections(page)),
-    "csv": measures_csv,
 }
 """The writer of each format."""
 
