@@ -11,7 +11,7 @@ from shoal.core.views import Section, Weighed, WeighedWords
 from shoal.explaining import EXPLAINERS
 from shoal.render import html_blocks as html
 from shoal.render import terminal
-from shoal.render.documents import as_latex, as_markdown
+from shoal.render.latex import as_latex
 
 TEXT = "The food was great,  but I hated it."
 
@@ -93,7 +93,6 @@ def test_signs_survive_without_colour_in_every_form():
     bad = "&lt;b&gt;bad&lt;/b&gt;"
     assert f'<span class="w against" style="--depth:0.80" title="{bad}: −0.400">{bad}</span> film' in page
     assert "counts for" in page and "counts against" in page
-    assert "good (+0.500)" in as_markdown([Section(blocks=[block])]).replace("\\", "")
     tex = as_latex([Section(blocks=[block])])
     assert "good (+0.500)" in tex
     (line, *_) = terminal.BLOCKS[WeighedWords](block, 80)

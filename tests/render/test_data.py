@@ -7,9 +7,9 @@ from outcomes import result as outcomes_of
 
 from shoal import RunStore, audit, read_plan
 from shoal.comparing.pairs import compare
-from shoal.core.records import Finding, Measure, Measures, Outcome, Result
+from shoal.core.records import Finding, Measures, Outcome, Result
 from shoal.core.views import Section
-from shoal.render.documents import as_markdown
+from shoal.render.latex import as_latex
 from shoal.render.naming import job_names
 from shoal.render.page import _ordered, comparison_page, plan_page, results_page, with_gate
 from shoal.runs.executors import run_jobs
@@ -44,7 +44,7 @@ def test_a_page_of_two_models_is_about_their_difference(page):
 
 
 def test_the_provenance_has_settings_label_maps_and_dates(page):
-    text = as_markdown(page.provenance)
+    text = as_latex(page.provenance)
     assert "limit = 60" in text and "label map: 0 = negative, 1 = positive" in text and "recommended" in text
     assert "2001-09-09" in text and page.plan == PLAN
 
@@ -115,14 +115,6 @@ def test_jobs_of_one_model_are_named_by_the_part_of_their_id_that_differs():
     names = job_names([failed(identity=name) for name in ids])
     assert list(names.values()) == ["opinions-aaaa1111", "opinions-bbbb2222"]
     assert job_names([failed("hf:a/m", "x"), failed("hf:b/m", "y")]) == {"x": "hf:a/m", "y": "hf:b/m"}
-
-
-def test_measures_of_single_jobs_have_the_job_as_a_group(monkeypatch):
-    monkeypatch.setattr("shoal.render.page.result_sections", lambda result: [])
-    rows = Measures([Measure("accuracy", 0.5, 9)])
-    results = [Result({"id": name, "protocol": "cood", "model": name}, (), (), rows) for name in "ab"]
-    assert [dict(row.groups) for row in results_page(results).measures] == [{"job": "a"}, {"job": "b"}]
-    assert [dict(row.groups) for row in results_page(results[:1]).measures] == [{}]
 
 
 def test_limits_of_findings_are_caveats_and_a_sentence_about_several_jobs_comes_once(monkeypatch):

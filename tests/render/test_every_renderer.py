@@ -23,8 +23,9 @@ from shoal.core.views import (
     Text,
     WeighedWords,
 )
-from shoal.render import documents, terminal
 from shoal.render import html_blocks as html
+from shoal.render import terminal
+from shoal.render.latex import as_latex
 from shoal.render.page import Page, Part
 from shoal.render.tables import tables_of
 from shoal.render.writing import page_html
@@ -35,7 +36,6 @@ RENDERERS = {
     "terminal": terminal.BLOCKS,
     "csv": KINDS,
     "html": html.BLOCKS,
-    "markdown": KINDS,
     "latex": KINDS,
 }
 
@@ -64,8 +64,7 @@ def written(name: str, block: Block, width: int = 80) -> str:
     section = Section("title", "text", [block])
     return {
         "terminal": lambda: "\n".join(line.plain for line in terminal.section_lines([section], width)),
-        "markdown": lambda: documents.as_markdown([section]),
-        "latex": lambda: documents.as_latex([section]),
+        "latex": lambda: as_latex([section]),
         "csv": lambda: "".join(tables_of([section]).values()),
         "html": lambda: str(html.section_html(section)),
     }[name]()
@@ -122,15 +121,12 @@ def test_hostile_text_controls_no_terminal_and_adds_no_markup():
             assert set(re.findall(r"<([a-z0-9]+)", text)) <= set(TAGS.split("|")), kind
 
 
-def test_hostile_text_stays_in_its_cell_of_csv_and_markdown():
+def test_hostile_text_stays_in_its_cell_of_csv():
     for kind in TABLES:
         table = written("csv", BUILT[kind]("=cmd|' /C calc'!A0\r\n,\"", PLAIN))
         rows = list(csv.reader(io.StringIO(table, newline="")))
         assert len({len(row) for row in rows}) == 1, kind
         assert not [field for row in rows for field in row if field.startswith("=")], kind
-        text = written("markdown", BUILT[kind](HOSTILE, PLAIN))
-        lines = [line for line in text.split("\n") if line[:1] == "|"]
-        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) == 1, kind
 
 
 def test_no_line_is_wider_than_the_terminal():
@@ -149,5 +145,5 @@ def test_a_section_for_files_is_shown_to_nobody():
     assert "wordhoard" in tables_of([section])
     lines = terminal.section_lines([section], 80, full=True)
     page = page_html(Page([Part("part", [section])]))
-    texts = [documents.as_markdown([section]), documents.as_latex([section]), page]
+    texts = [as_latex([section]), page]
     assert not lines and not any("wordhoard" in text for text in texts)

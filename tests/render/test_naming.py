@@ -26,12 +26,6 @@ def test_names_that_end_alike_say_more_and_never_become_one():
     assert short_names(far) == {}, "four parts of the path are the same: they stay as they are"
 
 
-def test_the_names_of_the_plan_come_first():
-    spec = f"{URL}&prompt=plain"
-    assert short_names([spec], {spec: "small"}) == {spec: "small"}
-    assert short_names([spec], {spec: "x" * 90}) == {spec: "openai:m"}, "a name that is no shorter is none"
-
-
 def test_names_change_in_words_and_not_in_records():
     long = "hf:/data/of/some/length/seed_0-step_128"
     measure = Measure("pass rate", 0.5, 10, {"model": long})

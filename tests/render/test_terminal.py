@@ -13,7 +13,6 @@ from shoal.core.views import (
     HeatMap,
     Number,
     Row,
-    Scatter,
     Section,
     ShownCase,
     Table,
@@ -129,11 +128,6 @@ vocabulary
   single_words   INV      90         –
 """
     )
-
-
-def test_a_scatter_of_many_points_lists_some_and_counts_the_rest():
-    points = [(f"p{i}", rate(i / 30), rate(0.5)) for i in range(30)]
-    assert lines(Scatter(("x", "y"), points), 80).endswith("\n10 more points: --csv\n")
 
 
 def test_three_notes_are_shown_and_the_others_counted():

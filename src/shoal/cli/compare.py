@@ -29,7 +29,6 @@ GATE_NOT_MET = 3
 @options.PROTOCOL
 @options.KEEP
 @options.form("json", "Print one JSON object.")
-@options.form("markdown", "Print a Markdown table.")
 @options.form("csv", "Print every row as CSV.")
 @options.form("latex", "Print a LaTeX table (booktabs).")
 @click.option("--out", type=options.OUT, help="Also write an HTML page with the cases of both sides.")
@@ -59,7 +58,7 @@ def compare_command(
           --suite suite.jsonl
       shoal compare scores:old.eval scores:new.eval
       shoal compare last predictions:new.jsonl --suite suite.jsonl
-      shoal compare 3f9c1a2b 91be77d0 --into runs --markdown
+      shoal compare 3f9c1a2b 91be77d0 --into runs --latex
       shoal compare 3f9c1a2b 91be77d0 --into runs --out comparison.html
       shoal compare hf:base hf:debiased --protocol bias --set diagnostic=crows \\
           --data example
@@ -121,7 +120,7 @@ def find_sides(
 
 def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
     from ..comparing.view import comparison_table, rows_for_csv
-    from ..render.documents import as_latex, as_markdown
+    from ..render.latex import as_latex
     from ..render.tables import rows_as_csv
 
     if form == "json":
@@ -140,8 +139,7 @@ def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
     elif form == "csv":
         options.echo_table(rows_as_csv(rows_for_csv(comparison)))
     else:
-        write = as_markdown if form == "markdown" else as_latex
-        click.echo(write([comparison_table(comparison)]), nl=False)
+        click.echo(as_latex([comparison_table(comparison)]), nl=False)
 
 
 @click.command("gate")

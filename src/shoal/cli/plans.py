@@ -231,10 +231,10 @@ def show(
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["html", "md", "latex"]),
+    type=click.Choice(["html", "latex"]),
     default="html",
     show_default=True,
-    help="Write a page, or its tables as Markdown or LaTeX.",
+    help="Write a page, or its tables as LaTeX.",
 )
 @click.option(
     "--figures",

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from textwrap import wrap
 from typing import Any
 
 from ..core.case_table import ids_of
@@ -27,9 +26,8 @@ from ..core.views import Row as TableRow
 from ..models import brief_spec
 from . import wording
 from .gate import USABLE, Verdict
-from .inference import tests_in
+from .inference import Row, tests_in
 from .pairs import Comparison, difference_of
-from .rows import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +41,8 @@ class Hints:
 IN_PYTHON = Hints(".to_pandas()", ".changed()")
 EXAMPLES = 2
 """How many newly failing cases the short view shows."""
-WIDTH, REPR_WIDTH = 80, 100
-"""The longest line of a heading on the screen, and of a comparison in Python."""
+WIDTH = 80
+"""The longest line of a heading."""
 NOTES = 3
 """The number of caveats below the table."""
 
@@ -78,26 +76,15 @@ def comparison_text(comparison: Comparison) -> str:
     """Return the models, which side is better and how many rows changed, in a few lines."""
     heading, answer = (
         "".join(piece if isinstance(piece, str) else piece.text for piece in pieces).strip()
-        for pieces in (_heading(comparison, REPR_WIDTH - len("<Comparison: >")), _answer(comparison))
+        for pieces in (_heading(comparison), _answer(comparison))
     )
-    return within_lines(f"<Comparison: {heading}>\n{answer}")
-
-
-def within_lines(text: str) -> str:
-    """Return a text with lines of at most REPR_WIDTH characters."""
-    return "\n".join(
-        part
-        for line in text.splitlines()
-        for part in wrap(
-            line, REPR_WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
-        )
-    )
+    return f"<Comparison: {heading}>\n{answer}"
 
 
 # The answer
 
 
-def _heading(comparison: Comparison, width: int = WIDTH) -> list[Words]:
+def _heading(comparison: Comparison) -> list[Words]:
     """Return the two models and their cases; on two lines if they do not fit on one."""
     pieces: list[Words] = []
     sides = [
@@ -110,7 +97,7 @@ def _heading(comparison: Comparison, width: int = WIDTH) -> list[Words]:
         runs = f" ({len(results)} runs)" if len(results) > 1 else ""
         pieces += [Words(f"{side} ", "quiet"), Words(f"{some(names, 3)}{runs}    ", "strong")]
     about = wording.about_cases(comparison.a[0])
-    if sum(len(piece.text) for piece in pieces) + len(about) > width:
+    if sum(len(piece.text) for piece in pieces) + len(about) > WIDTH:
         pieces[-1] = Words(f"{pieces[-1].text.rstrip()}\n", "strong")
     pieces.append(Words(f"{about}\n", "quiet"))
     if differs := wording.differing_settings(comparison.a[0], comparison.b[0]):
@@ -362,7 +349,7 @@ def _difference(row: Row, comparison: Comparison) -> Measure:
 
 
 def comparison_table(comparison: Comparison) -> Section:
-    """Return every row in one table, for Markdown and LaTeX."""
+    """Return every row in one table, for LaTeX."""
     table = replace(_full_table(comparison), name="comparison")
     return Section(blocks=[table], notes=[wording.caption(comparison)])
 

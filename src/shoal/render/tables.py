@@ -273,9 +273,6 @@ def without_repeats(table: Table) -> Table:
 # CSV
 
 
-VALUES, COPIES = ("value", "value and interval"), ("interval", "n")
-"""Parts that bring their interval and count along, and parts that then repeat them."""
-COUNTS = ("n", "na", "errors")
 SYMBOLS = " ▲▼✓✗"
 """Left out next to a name: the numbers say the same."""
 
@@ -303,7 +300,7 @@ def free_name(name: str, taken: Collection[str], separator: str) -> str:
 def table_csv(table: Table) -> str:
     """Return one table; headings inside it become a column `block`."""
     table = without_dots(table)
-    writers = [_Column(table, i) for i in range(len(table.columns)) if not _is_copy(table, i)]
+    writers = [_Column(table, position) for position in range(len(table.columns))]
     has_headings = any(row.cells and not is_full(row, table) for row in table.rows)
     names: list[str] = ["block"] if has_headings else []
     for name in (name for writer in writers for name in writer.names):
@@ -319,34 +316,19 @@ def table_csv(table: Table) -> str:
     return "".join(csv_lines(lines))
 
 
-def _is_copy(table: Table, position: int) -> bool:
-    """Return whether a column has only intervals or counts of measures whose values the row has in other columns."""
-    is_used = False
-    for row in table.rows:
-        values = [piece.measure for cell in row.cells for piece in _numbers(cell) if piece.part in VALUES]
-        for piece in pieces_of(cell_of(row, position)) if is_full(row, table) else ():
-            is_used = True
-            if not isinstance(piece, Number) or piece.part not in COPIES:
-                return False
-            if piece.measure is not None and piece.measure not in values:
-                return False
-    return is_used
-
-
 class _Column:
     """A column of a table as CSV: fields for its numbers and its words, if it has any."""
 
     def __init__(self, table: Table, position: int) -> None:
         cells = column_cells(table, position)
-        numbers = [_numbers(cell) for cell in cells]
-        first = next((number for row in numbers for number in row), None)
+        pieces = [piece for cell in cells for piece in pieces_of(cell)]
+        first = next((piece.measure for piece in pieces if isinstance(piece, Number) and piece.measure), None)
         self.position = position
-        self.part = first.part if first else ""
-        self.count = max(map(len, numbers), default=0)
-        self.has_mark = any(number.mark for row in numbers for number in row)
-        self.has_words = any(map(_words, cells)) or not self.count
-        measure = first.measure.name if first and first.measure else ""
-        title = " ".join(table.columns[position].title.split()) or measure
+        self.count = max((len(_values(cell)) for cell in cells), default=0)
+        self.has_mark = any(number.mark for cell in cells for number in _values(cell))
+        has_numbers = any(isinstance(piece, Number) for piece in pieces)
+        self.has_words = not has_numbers or any(map(_words, cells))
+        title = " ".join(table.columns[position].title.split()) or (first.name if first else "")
         self.title = title or ("name" if position == 0 else "words")
 
     @property
@@ -354,31 +336,30 @@ class _Column:
         names = []
         for number in range(self.count):
             base = self.title if number == 0 else f"{self.title} {number + 1}"
-            names += [base] if self.part in COUNTS else [base, f"{base} low", f"{base} high", f"{base} n"]
+            names += [base, f"{base} low", f"{base} high", f"{base} n"]
             names += [f"{base} mark"] if self.has_mark else []
         return names + ([f"{self.title} words" if names else self.title] if self.has_words else [])
 
     def fields(self, row: Row) -> Iterator[Any]:
         """Yield the values of one row, one for each name."""
         cell = cell_of(row, self.position)
-        numbers = _numbers(cell)
+        numbers = _values(cell)
         for position in range(self.count):
             number = numbers[position] if position < len(numbers) else Number(None)
-            measure = number.measure
-            if self.part in COUNTS:
-                yield getattr(measure, self.part, None)
-            elif measure is None:
-                yield from [None] * 4
-            else:
+            if measure := number.measure:
                 value = measure.value if is_defined(measure) else None
                 yield from [value, *(measure.interval or (None, None)), measure.n]
+            else:
+                yield from [None] * 4
             yield from [number.mark] if self.has_mark else []
         if self.has_words:
             yield _words(cell)
 
 
-def _numbers(cell: Cell) -> list[Number]:
-    return [piece for piece in pieces_of(cell) if isinstance(piece, Number)]
+def _values(cell: Cell) -> list[Number]:
+    """Return the numbers of a cell; intervals and counts of cases come with the value."""
+    numbers = [piece for piece in pieces_of(cell) if isinstance(piece, Number)]
+    return [number for number in numbers if number.part not in QUIET_PARTS]
 
 
 def _words(cell: Cell) -> str:
