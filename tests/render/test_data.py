@@ -11,7 +11,7 @@ from shoal.core.records import Finding, Measures, Outcome, Result
 from shoal.core.views import Section
 from shoal.render.latex import as_latex
 from shoal.render.naming import job_names
-from shoal.render.page import _ordered, comparison_page, plan_page, results_page, with_gate
+from shoal.render.page import comparison_page, plan_page, results_page, with_gate
 from shoal.runs.executors import run_jobs
 from shoal.runs.plan import check_plan
 
@@ -125,15 +125,3 @@ def test_limits_of_findings_are_caveats_and_a_sentence_about_several_jobs_comes_
     page = results_page(results)
     assert page.summary is not None and page.summary.verdict == "It fails."
     assert list(page.findings) == [] and page.caveats.count("One checkpoint.") == 1
-
-
-def test_the_first_finding_of_each_kind_comes_before_others_of_the_same():
-    weights = [
-        ("untrained", 9.0),
-        ("untrained", 8.0),
-        ("saturated", 3.0),
-        ("untrained", 7.0),
-        ("verdict", 1.0),
-    ]
-    findings = [Finding(kind, f"{kind} {weight}", weight=weight) for kind, weight in weights]
-    assert [finding.weight for finding in _ordered(findings)] == [9.0, 3.0, 1.0, 8.0, 7.0]

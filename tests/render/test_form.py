@@ -198,11 +198,6 @@ def test_a_form_that_was_spoilt_by_hand_names_the_case(tmp_path, row, message):
     assert not (tmp_path / "back.jsonl").exists()
 
 
-def test_import_of_the_form_itself_names_the_file_that_it_saves(form):
-    done = shoal("import", form, "--out", form.with_name("back.jsonl"))
-    assert done.exit_code == 1 and "press Save, and import NAME-edited.json" in " ".join(done.output.split())
-
-
 def test_descriptions_survive_the_form_and_the_suite_file(tmp_path):
     suite = Suite("s", labels=("no", "yes"))
 

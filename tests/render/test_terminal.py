@@ -16,7 +16,6 @@ from shoal.core.views import (
     Section,
     ShownCase,
     Table,
-    Text,
     Words,
 )
 from shoal.render.terminal import print_sections, section_lines
@@ -171,32 +170,3 @@ Worst: negation
 two of 40
 """
     assert lines(block, 80) == lines(block, 120) == expected
-
-
-def test_a_section_begins_with_its_answer_and_ends_with_its_notes():
-    section = Section(
-        [Words("bias of ", "quiet"), Words("tiny:mlm", "strong")],
-        [
-            "It prefers stereotypes in ",
-            Number(rate(0.61, low=0.55, high=0.66), part="value and interval"),
-            " %.",
-        ],
-        [Text(["One."]), Text(["Two."])],
-        ["this checkpoint only"],
-        ["few pairs: read with care"],
-    )
-    assert (
-        printed([section, Section("Next", detail="full")], 80)
-        == """\
-bias of tiny:mlm
-It prefers stereotypes in 61.0 (55.0 – 66.0) %.
-
-! few pairs: read with care
-
-One.
-
-Two.
-
-this checkpoint only
-"""
-    )

@@ -156,16 +156,13 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
     ]
     if not chosen:
         raise _nothing(rule, number, rows)
-    if len(chosen) > 1 and not rule.is_family:
-        others = [group for group in chosen[0].groups if group not in rule.groups]
+    names = list(dict.fromkeys(row.name for row in chosen))
+    if len(names) > 1 or (len(chosen) > 1 and not rule.is_family):
+        others = [group.replace(" ", "_") for group in chosen[0].groups if group not in rule.groups]
+        one_name = f'measure = "{names[0]}"'
         raise PlanError(
             f"rule {number} looks at {len(chosen)} things at once: {rule}",
-            fix=f'{others[0].replace(" ", "_")} = "*" for each of them' if others else "measure = NAME",
-        )
-    names = list(dict.fromkeys(row.name for row in chosen))
-    if len(names) > 1:
-        raise PlanError(
-            f"rule {number} could mean {' or '.join(names)}: {rule}", fix=f'measure = "{names[0]}"'
+            fix=one_name if len(names) > 1 or not others else f'{others[0]} = "*" for each of them',
         )
     return chosen
 

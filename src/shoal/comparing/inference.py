@@ -1,7 +1,7 @@
 """The rows of a comparison: the interval and test of a difference, the smallest drop that the test detects, and p of
 many rows at once.
 
-The table in `pairs` says which interval and test belong to which kind of difference.
+`docs/comparing.md` says which interval and test belong to which kind of difference.
 """
 
 import math

@@ -4,16 +4,8 @@ Every difference is B minus A on the cases that apply to both. The population is
 `over="templates"` it is new templates, from six templates on. Premises and texts are always the unit. If either side
 has several runs, the run is the unit.
 
-    what                   interval                                       test
-    a mean over cases      t over cases, two added (Bonett & Price 2012)  exact sign test
-    the same of a column   the same                                       sign flips
-    a mean over groups     the same, variances added                      sign flips, by the weight of each case
-    a weighted sum         t over clusters, each with all its cases       sign flips of clusters
-    several runs           Welch's t over runs                            the same
-    the same, by group     moderated t: variance pooled over groups       the same
-    one run against many   as with one run a side, on the mean outcomes   the same
-    the same prompts       the same                                       the same
-    a result file          Newcombe's, of unpaired rates                  Fisher's exact test
+`docs/comparing.md` has the interval and test of each kind of difference. A weighted sum takes t and sign flips over
+clusters; one run against several is tested by case, on the mean outcomes. A result file has rates only (`unpaired`).
 
 If the unadjusted test does not reject, the interval reaches zero. p is adjusted within a level. Exchanging A and B
 flips every sign and changes no p. Pure: nothing here queries a model or reads a file.

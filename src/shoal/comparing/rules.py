@@ -23,8 +23,7 @@ from ..core.files import read_toml
 Judge = Literal["observed", "lower bound", "upper bound"]
 EVERY = "*"
 LIMITS = ("at_least", "at_most", "no_worse_than_baseline_by")
-ALLOWANCES = ("allow_errors", "allow_undefined")
-OPTIONS = ("measure", *LIMITS, "judge", *ALLOWANCES)
+OPTIONS = ("measure", *LIMITS, "judge", "allow_errors", "allow_undefined")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +48,20 @@ class Rule:
     """Pass over what has no applicable case."""
 
     def __post_init__(self) -> None:
-        for name in ALLOWANCES:
-            if not isinstance(value := getattr(self, name), bool):
-                raise PlanError(f"{name} = {value!r}", why="true or false is expected", fix=f"{name} = true")
-        if not isinstance(self.measure, str):
-            raise PlanError(
-                f"measure = {self.measure!r}", why="a text is expected", fix='measure = "pass rate"'
-            )
+        kinds = {
+            "measure": (str, '"pass rate"'),
+            "allow_errors": (bool, "true"),
+            "allow_undefined": (bool, "true"),
+        }
+        for name, (kind, example) in kinds.items():
+            if not isinstance(value := getattr(self, name), kind):
+                why = f"a value such as {example} is expected"
+                raise PlanError(f"{name} = {value!r}", why=why, fix=f"{name} = {example}")
         for name, value in self.groups.items():
             if not isinstance(value, str):
-                raise _not_a_group(name.replace(" ", "_"), value)
+                key, why = name.replace(" ", "_"), f"known: {', '.join(OPTIONS)}; a group is given as a text"
+                fix = nearest(key.replace("-", "_"), OPTIONS) or f'{key} = "{value}"'
+                raise PlanError(f"{key} = {value!r}", why=why, fix=fix)
         known = get_args(Judge)
         if self.judge not in known:
             fix = nearest(str(self.judge), known) or "one of those"
@@ -101,14 +104,6 @@ class Rule:
         named = [self.measure] if self.measure else []
         named += [f"{group} {value!r}" for group, value in self.groups.items()]
         return f"{', '.join(named) or 'headline'}: {self.kind} {self.limit:g}"
-
-
-def _not_a_group(key: str, value: Any) -> PlanError:
-    """Return the error for a key that is neither an option nor a group."""
-    why = f"known: {', '.join(OPTIONS)}; a group, such as functionality, is given as a text"
-    return PlanError(
-        f"{key} = {value!r}", why=why, fix=nearest(key.replace("-", "_"), OPTIONS) or f'{key} = "{value}"'
-    )
 
 
 def as_rules(rules: Path | str | Sequence[Mapping[str, Any]]) -> list[Rule]:

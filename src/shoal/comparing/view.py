@@ -263,11 +263,7 @@ def _rest(comparison: Comparison, hints: Hints, *, full: bool) -> list[Block]:
                 f"{tests_in(comparison.rows, level)} tests: {some(names, len(names) if full else 6)}"
             )
             lines.append(Words(text))
-    few = [row for row in rest if row.has_few_templates]
-    hidden = sum(not row.is_suspect for row in rest) - len(few)
-    if few and not full:
-        names = [f"{row.name} {wording.difference_text(row)}, {wording.missing_interval(row)}" for row in few]
-        lines.append(Words(f"Not tested over templates: {some(names, 6)}"))
+    hidden = sum(not row.is_suspect for row in rest)
     if hidden and not full:
         lines.append(
             Words(

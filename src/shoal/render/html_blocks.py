@@ -195,11 +195,6 @@ def _piece(piece: Piece, column: Column, row: Row) -> Markup:
 # Charts
 
 
-def heat_map_html(block: HeatMap) -> Markup:
-    """Return a table whose cells are coloured by their values."""
-    return _figure(block, _table(as_table(block), heat=True), "heat-map")
-
-
 def _heat(measure: Measure | None) -> Markup:
     """Return a coloured cell: rates by their distance from one half, changes and other shares from zero."""
     if measure is None or not is_defined(measure):
@@ -228,11 +223,6 @@ CHARTS: Mapping[type, Callable[[Any], Markup]] = {Curves: curves_svg, Scatter: s
 
 
 # Cases
-
-
-def case_list_html(block: CaseList) -> Markup:
-    """Return each case with its variants; edits are marked."""
-    return _figure(block, Markup("<ol>{}</ol>").format(joined(map(_case, block.cases))), "cases")
 
 
 def _case(shown: ShownCase) -> Markup:
@@ -297,10 +287,12 @@ def _weighed(example: Weighed, text: Sequence[tuple[str, float | None]]) -> Mark
 BLOCKS: Mapping[type[Block], Callable[[Any], Markup]] = {
     Text: lambda block: _paragraphs(lines_of(list(block.pieces)), "text"),
     Table: table_html,
-    HeatMap: heat_map_html,
+    HeatMap: lambda block: _figure(block, _table(as_table(block), heat=True), "heat-map"),
     Curves: chart_html,
     Scatter: chart_html,
-    CaseList: case_list_html,
+    CaseList: lambda block: _figure(
+        block, Markup("<ol>{}</ol>").format(joined(map(_case, block.cases))), "cases"
+    ),
     WeighedWords: weighed_html,
 }
 """The writer of each kind of block."""

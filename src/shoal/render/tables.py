@@ -325,7 +325,6 @@ class _Column:
         first = next((piece.measure for piece in pieces if isinstance(piece, Number) and piece.measure), None)
         self.position = position
         self.count = max((len(_values(cell)) for cell in cells), default=0)
-        self.has_mark = any(number.mark for cell in cells for number in _values(cell))
         has_numbers = any(isinstance(piece, Number) for piece in pieces)
         self.has_words = not has_numbers or any(map(_words, cells))
         title = " ".join(table.columns[position].title.split()) or (first.name if first else "")
@@ -337,7 +336,6 @@ class _Column:
         for number in range(self.count):
             base = self.title if number == 0 else f"{self.title} {number + 1}"
             names += [base, f"{base} low", f"{base} high", f"{base} n"]
-            names += [f"{base} mark"] if self.has_mark else []
         return names + ([f"{self.title} words" if names else self.title] if self.has_words else [])
 
     def fields(self, row: Row) -> Iterator[Any]:
@@ -351,7 +349,6 @@ class _Column:
                 yield from [value, *(measure.interval or (None, None)), measure.n]
             else:
                 yield from [None] * 4
-            yield from [number.mark] if self.has_mark else []
         if self.has_words:
             yield _words(cell)
 

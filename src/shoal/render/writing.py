@@ -17,7 +17,7 @@ from markupsafe import Markup
 from ..core.errors import ShoalError, StoreError
 from ..core.files import collector_paused, is_folder, read_json, stands_alone, writing
 from ..core.records import Result
-from ..core.views import Card, Cell, Section, Words, to_read
+from ..core.views import Card, Section, Text, to_read
 from ..runs.viewing import as_object, case_lines
 from .cases import as_script, is_pass_or_fail, is_whole, shelf
 from .html_blocks import breakable, section_html, table_html
@@ -199,12 +199,12 @@ def _part(part: Part, page: Page) -> Markup:
 def _sections(page: Page) -> list[Section]:
     """Return the verdict, the findings and the caveats, then everything else."""
     summary = page.summary
-    verdict: Cell = [Words(f"{summary.verdict}\n", "strong"), summary.text] if summary else ""
-    findings = [
-        Section(text=[f"{name}: " if (name := subject(finding)) else "", Words(finding.text, "strong")])
-        for finding in page.findings
+    verdict = f"{summary.verdict}\n{summary.text}" if summary else ""
+    findings = [finding.text for finding in page.findings]
+    return [
+        Section(page.title, verdict, [Text(["\n".join(findings)])], warnings=page.caveats),
+        *page.sections,
     ]
-    return [Section(page.title, verdict, warnings=page.caveats), *findings, *page.sections]
 
 
 def write_figures(page: Page, folder: Path) -> int:
