@@ -10,7 +10,6 @@ from click.testing import CliRunner
 
 from shoal import Suite, case, read_suite, write_suite
 from shoal.cli import main
-from shoal.protocols.behaviour.form import form_data
 
 
 def shoal(*arguments: object) -> Any:
@@ -196,19 +195,3 @@ def test_a_form_that_was_spoilt_by_hand_names_the_case(tmp_path, row, message):
     done = shoal("import", tmp_path / "edited.json", "--out", tmp_path / "back.jsonl")
     assert done.exit_code == 1 and message in done.output, done.output
     assert not (tmp_path / "back.jsonl").exists()
-
-
-def test_descriptions_survive_the_form_and_the_suite_file(tmp_path):
-    suite = Suite("s", labels=("no", "yes"))
-
-    @suite.minimum(capability="c")
-    def plain():
-        """A statement without an opinion is no."""
-        yield case("A room.", label="no")
-
-    data = form_data(suite)
-    edited = [json.dumps({**json.loads(data["header"]), "form": {"labels": ["no", "yes"]}}), *data["rows"]]
-    (tmp_path / "s-edited.json").write_text("\n".join(edited))
-    imported(tmp_path / "s-edited.json")
-    back = form_data(read_suite(tmp_path / "back.jsonl"))
-    assert back["functionalities"][0]["about"] == "A statement without an opinion is no."

@@ -1,7 +1,7 @@
 """A comparison as sections: the answer, what got worse and better, suspects, and the cases that changed."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ..core.case_table import ids_of
@@ -29,16 +29,8 @@ from .gate import USABLE, Verdict
 from .inference import Row, tests_in
 from .pairs import Comparison, difference_of
 
-
-@dataclass(frozen=True, slots=True)
-class Hints:
-    """Where to find what a view leaves out: options of the command line, or of Python."""
-
-    rows: str = "--full"
-    changed: str = "--changed"
-
-
-IN_PYTHON = Hints(".to_pandas()", ".changed()")
+ON_SCREEN, IN_PYTHON = ("--full", "--changed"), (".to_pandas()", ".changed()")
+"""Where to find the rows, and the changed cases, that a view leaves out."""
 EXAMPLES = 2
 """How many newly failing cases the short view shows."""
 WIDTH = 80
@@ -53,7 +45,7 @@ def comparison_sections(
     changed: bool = False,
     full: bool = False,
     over_templates: Comparison | None = None,
-    hints: Hints = Hints(),
+    hints: tuple[str, str] = ON_SCREEN,
 ) -> list[Section]:
     """Return the comparison for reading; with `changed` every case that changed, with `full` every row.
 
@@ -64,8 +56,8 @@ def comparison_sections(
     rows = _full_table(comparison) if full else _short_table(comparison)
     blocks = [
         *([rows] if rows.rows else []),
-        *_rest(comparison, hints, full=full),
-        *_examples(comparison, hints),
+        *_rest(comparison, hints[0], full=full),
+        *_examples(comparison, hints[1]),
     ]
     notes = wording.caveats(comparison)[: None if full else NOTES]
     details = [*wording.provenance(comparison), *wording.new_templates_line(over_templates)] if full else []
@@ -245,7 +237,7 @@ def _changes(comparison: Comparison) -> tuple[str, str]:
     return ("newly failing", "fixed") if comparison.overall.has_direction else ("only A", "only B")
 
 
-def _rest(comparison: Comparison, hints: Hints, *, full: bool) -> list[Block]:
+def _rest(comparison: Comparison, hint: str, *, full: bool) -> list[Block]:
     """Return the suspects, and how many rows are not shown."""
     _, _, rest = _sorted(comparison)
     lines: list[Words] = []
@@ -267,7 +259,7 @@ def _rest(comparison: Comparison, hints: Hints, *, full: bool) -> list[Block]:
     if hidden and not full:
         lines.append(
             Words(
-                f"{hidden} more without a clear change {'is' if hidden == 1 else 'are'} not shown: {hints.rows}",
+                f"{hidden} more without a clear change {'is' if hidden == 1 else 'are'} not shown: {hint}",
                 "quiet",
             )
         )
@@ -277,7 +269,7 @@ def _rest(comparison: Comparison, hints: Hints, *, full: bool) -> list[Block]:
 # The cases that changed
 
 
-def _examples(comparison: Comparison, hints: Hints) -> list[Block]:
+def _examples(comparison: Comparison, hint: str) -> list[Block]:
     """Return a few newly failing cases of the row that lost most."""
     rows = comparison.by(comparison.finest) if comparison.finest else []
     rows = sorted(rows, key=lambda row: (not (row.significant and not row.is_better), -row.lost, row.name))
@@ -291,11 +283,7 @@ def _examples(comparison: Comparison, hints: Hints) -> list[Block]:
         f": {row.lost:,} of {row.n:,}",
     ]
     total = sum(other.gained + other.lost for other in rows)
-    return [
-        CaseList(
-            _shown(comparison, lost[:EXAMPLES]), title, [f"All {total:,} changed cases: {hints.changed}"]
-        )
-    ]
+    return [CaseList(_shown(comparison, lost[:EXAMPLES]), title, [f"All {total:,} changed cases: {hint}"])]
 
 
 def _shown(
@@ -346,8 +334,9 @@ def _difference(row: Row, comparison: Comparison) -> Measure:
 
 def comparison_table(comparison: Comparison) -> Section:
     """Return every row in one table, for LaTeX."""
-    table = replace(_full_table(comparison), name="comparison")
-    return Section(blocks=[table], notes=[wording.caption(comparison)])
+    return Section(
+        _heading(comparison), blocks=[_full_table(comparison)], notes=wording.provenance(comparison)
+    )
 
 
 def rows_for_csv(comparison: Comparison) -> list[dict[str, Any]]:

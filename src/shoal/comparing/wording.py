@@ -288,17 +288,6 @@ def new_templates_line(comparison: "Comparison | None") -> list[str]:
     ]
 
 
-def caption(comparison: "Comparison") -> str:
-    """Return what a reader of the table must know."""
-    sides = (comparison.a, comparison.b)
-    a, b = (", ".join(str(result.job.get("model", "")) for result in side) for side in sides)
-    applies = "each (unpaired)" if comparison.has_rates_only else "both"
-    return (
-        f"A: {a}. B: {b}. Rates in per cent on the cases that apply to {applies}; differences in points, B minus A; "
-        f"p: Holm within each level; claim: {claim(comparison)}."
-    )
-
-
 # Gates
 
 

@@ -210,16 +210,13 @@ def _heat(measure: Measure | None) -> Markup:
     return cell.format(side, min(1.0, depth), number)
 
 
-def chart_html(block: Curves | Scatter) -> Markup:
+def _chart(block: Curves | Scatter, chart: Markup) -> Markup:
     """Return a chart, with its numbers folded below."""
-    chart = CHARTS[type(block)](block) or Markup('<p class="note">Nothing to draw: no value is defined.</p>')
+    chart = chart or Markup('<p class="note">Nothing to draw: no value is defined.</p>')
     numbers = Markup('<details class="data"><summary>Numbers</summary>{}</details>').format(
         _table(as_table(block))
     )
     return _figure(block, Markup('<div class="wide">{}</div>').format(chart) + numbers, "chart")
-
-
-CHARTS: Mapping[type, Callable[[Any], Markup]] = {Curves: curves_svg, Scatter: scatter_svg}
 
 
 # Cases
@@ -288,8 +285,8 @@ BLOCKS: Mapping[type[Block], Callable[[Any], Markup]] = {
     Text: lambda block: _paragraphs(lines_of(list(block.pieces)), "text"),
     Table: table_html,
     HeatMap: lambda block: _figure(block, _table(as_table(block), heat=True), "heat-map"),
-    Curves: chart_html,
-    Scatter: chart_html,
+    Curves: lambda block: _chart(block, curves_svg(block)),
+    Scatter: lambda block: _chart(block, scatter_svg(block)),
     CaseList: lambda block: _figure(
         block, Markup("<ol>{}</ol>").format(joined(map(_case, block.cases))), "cases"
     ),
