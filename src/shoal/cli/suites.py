@@ -193,20 +193,20 @@ def _label_names(pairs: "Sequence[str]") -> dict[str, str]:
     return names
 
 
-TARGETS = ("lm-eval", "inspect")
+TARGETS = ("lm-eval", "inspect", "eee", "csv", "parquet")
 
 
 @click.command("export")
 @click.argument("what")
 @click.option("--out", type=OUT_ANY, help="The file to write; without --to, its suffix chooses the format.")
-@click.option("--to", "target", type=click.Choice(TARGETS), help="Write a suite as a task for another tool.")
+@click.option("--to", "target", type=click.Choice(TARGETS), help="Write a task or a log for another tool.")
 @inputs
 @INTO
 @click.option("--verbatim", is_flag=True, help="CSV: do not escape cells that look like formulas.")
 def export_command(
     what: str, out: Path | None, target: str | None, pairs: tuple[str, ...], into: Path, verbatim: bool
 ) -> None:
-    """Write a suite or cases for people and programs.
+    """Write a suite, a result or cases for people and programs.
 
     No model is queried.
 
@@ -217,6 +217,9 @@ def export_command(
     --to lm-eval and --to inspect write a suite as a task of these tools: a folder. They grade labelled texts (MFT);
     their log, as predictions:FILE, lets shoal judge every case.
 
+    A result, which is a job or `last`, with --to: a row per case (csv, parquet), a log of lm-eval or inspect, or an
+    Every Eval Ever record (eee).
+
     merge, by settings or by job: the variants with their metadata (.jsonl), or a sample for human annotation, as a
     page (.html). Variants are generated once and stored in --into, where
     `shoal run` finds them.
@@ -226,6 +229,7 @@ def export_command(
       shoal export sentiment --out cases.jsonl
       shoal export hotels.yaml --out form.html
       shoal export sentiment --to lm-eval --out task
+      shoal export last --to csv --out result.csv
       shoal try behaviour predictions:cases.jsonl --suite sentiment
       shoal export merge --data nli.tsv --set suggesters=hf:bert \\
           --out variants.jsonl
@@ -238,19 +242,16 @@ def export_command(
     from ..runs.store import RunStore
 
     store = RunStore(into)
-    if what == LAST:
-        raise click.UsageError(
-            "export writes suites and cases; the cases of a result: shoal show last --jsonl"
-        )
-    is_suite = what in SUITES or (what not in PROTOCOLS and not _is_job(store, what))
-    if is_suite and pairs:
+    is_result = target is not None and _is_result(what, target, store)
+    is_suite = not is_result and (what in SUITES or (what not in PROTOCOLS and not _is_job(store, what)))
+    if (is_suite or is_result) and pairs:
         raise click.UsageError("--set is for a protocol or a job; a suite is written whole")
     if verbatim and (not is_suite or target):
         raise click.UsageError("--verbatim is for the texts of a suite")
-    if target and not is_suite:
-        raise click.UsageError("--to writes a suite")
+    if what == LAST and not target:
+        raise click.UsageError("a result needs --to: shoal export last --to csv")
     if target:
-        path, content = _export_task(target, what, out)
+        path, content = _export_to(target, what, out, store, is_result)
     elif out is None:
         raise click.UsageError("Missing option '--out'.")
     else:
@@ -259,10 +260,64 @@ def export_command(
     click.echo(printable(f"{path}: {content}"))
 
 
+def _export_to(
+    target: str, what: str, out: Path | None, store: "RunStore", is_result: bool
+) -> tuple[Path, str]:
+    """Write a result, or a suite, for another tool; return the place and what is there."""
+    from ..protocols import PROTOCOLS
+    from ..runs.results import SPEC
+
+    if what in PROTOCOLS or SPEC.match(what):
+        raise click.UsageError(
+            f"--to writes a suite or the result of a job: shoal try behaviour MODEL, "
+            f"then shoal export last --to {target}"
+        )
+    return _export_result(target, what, out, store) if is_result else _export_task(target, what, out)
+
+
+def _is_result(name: str, target: str, store: "RunStore") -> bool:
+    """Return whether a name means a result; for a target that only results have, also if nothing has this name."""
+    from ..protocols.behaviour.harness_tasks import TASKS
+    from ..protocols.behaviour.suites import SUITES
+    from ..runs.last import LAST
+    from ..runs.results import SPEC
+
+    is_known = is_file(Path(name)) or SPEC.match(name)
+    is_result = name == LAST or _is_job(store, name) or (target not in TASKS and not is_known)
+    return name not in SUITES and is_result
+
+
+def _export_result(target: str, name: str, out: Path | None, store: "RunStore") -> tuple[Path, str]:
+    from ..render.progress import progress_bar
+    from ..render.result_logs import RESULT_FORMS, samples_file
+    from ..runs.results import find_job
+    from .answered import answered_result
+
+    job, holder = find_job(name, store)
+    ending, write = RESULT_FORMS[target]
+    path = out or Path(f"{job.id}{ending}")
+    for file in (path, samples_file(path)) if target == "eee" else (path,):
+        _refuse_existing(file)
+    with progress_bar() as progress:
+        result = answered_result(job, name, holder, progress)
+    write(result, path)
+    judged = sum(row.passed is not None for row in result.cases)
+    failed = sum(bool(row.error) for row in result.cases)
+    without = len(result.cases) - judged - failed
+    notes = [f"{failed:,} without an answer"] * bool(failed) + [f"{without:,} not applicable"] * bool(without)
+    counts = ", ".join([f"{len(result.cases):,} cases", *notes])
+    return path, f"{counts}; the cases are in {samples_file(path)}" if target == "eee" else counts
+
+
 def _export_task(target: str, name: str, out: Path | None) -> tuple[Path, str]:
     from ..protocols.behaviour.build import load_suite
     from ..protocols.behaviour.harness_tasks import TASKS, task_name
 
+    if target not in TASKS:
+        raise click.UsageError(
+            f"--to {target} is for the result of a job; a suite: {' or '.join(f'--to {name}' for name in TASKS)}, "
+            "or --out cases.csv"
+        )
     suite = load_suite(name)
     folder = out or Path(f"{task_name(suite)}-{target}")
     _refuse_existing(folder)
