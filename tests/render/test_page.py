@@ -6,10 +6,8 @@ from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
 
-import pytest
 from blocks import BUILT
 
-from shoal.core.errors import StoreError
 from shoal.core.records import Case, Finding, Measure, Measures, Outcome, Result
 from shoal.core.views import (
     Block,
@@ -20,7 +18,6 @@ from shoal.core.views import (
     Line,
     Number,
     Row,
-    Scatter,
     Section,
     ShownCase,
     Summary,
@@ -101,12 +98,6 @@ def test_the_page_and_its_data_lie_beside_each_other(tmp_path):
     assert beside["jobs"] == [{"id": "job 1"}] and beside["measures"][0]["value"] == 0.25
     text = Page((tmp_path / "report.html").read_text()).text
     assert "shoal report model a words ofmabout itwords" in text
-
-
-def test_a_page_cannot_take_the_place_of_its_data(tmp_path):
-    with pytest.raises(StoreError, match="a page cannot end in .json"):
-        write_page(page(), tmp_path / "report.json", [])
-    assert not list(tmp_path.iterdir())
 
 
 def test_the_page_fetches_nothing_and_runs_nothing_but_its_own_script():
@@ -230,11 +221,6 @@ def test_a_curve_breaks_where_a_value_is_undefined_and_its_band_with_it():
     assert '<line class="marked" x1="190" x2="190"' in text and ">chosen</text>" in text
     # Places 1 to 5 stand on 48 to 616, rates 0 to 1 on 240 up to 28.
     assert '<polyline points="48,197.6 190,155.2"/>' in text
-
-
-def test_a_picture_of_nothing_says_so():
-    for block in (Curves("x", []), Scatter(("a", "b"), [("p", rate(None), rate(0.5))])):
-        assert "Nothing to draw: no value is defined." in html(block)
 
 
 def test_an_edit_is_marked_and_the_texts_keep_their_own_direction():

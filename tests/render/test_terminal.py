@@ -13,11 +13,9 @@ from shoal.core.views import (
     HeatMap,
     Number,
     Row,
-    Scatter,
     Section,
     ShownCase,
     Table,
-    Text,
     Words,
 )
 from shoal.render.terminal import print_sections, section_lines
@@ -131,11 +129,6 @@ vocabulary
     )
 
 
-def test_a_scatter_of_many_points_lists_some_and_counts_the_rest():
-    points = [(f"p{i}", rate(i / 30), rate(0.5)) for i in range(30)]
-    assert lines(Scatter(("x", "y"), points), 80).endswith("\n10 more points: --csv\n")
-
-
 def test_three_notes_are_shown_and_the_others_counted():
     section = Section("title", notes=["one", "two", "three", "four", "five"])
     assert printed([section], 80) == "title\n\none\ntwo\nthree\n2 more notes: --full\n"
@@ -177,32 +170,3 @@ Worst: negation
 two of 40
 """
     assert lines(block, 80) == lines(block, 120) == expected
-
-
-def test_a_section_begins_with_its_answer_and_ends_with_its_notes():
-    section = Section(
-        [Words("bias of ", "quiet"), Words("tiny:mlm", "strong")],
-        [
-            "It prefers stereotypes in ",
-            Number(rate(0.61, low=0.55, high=0.66), part="value and interval"),
-            " %.",
-        ],
-        [Text(["One."]), Text(["Two."])],
-        ["this checkpoint only"],
-        ["few pairs: read with care"],
-    )
-    assert (
-        printed([section, Section("Next", detail="full")], 80)
-        == """\
-bias of tiny:mlm
-It prefers stereotypes in 61.0 (55.0 – 66.0) %.
-
-! few pairs: read with care
-
-One.
-
-Two.
-
-this checkpoint only
-"""
-    )

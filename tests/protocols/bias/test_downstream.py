@@ -12,7 +12,7 @@ from shoal.core.errors import DataError, PlanError  # noqa: E402
 from shoal.core.records import Measures  # noqa: E402
 from shoal.protocols import bias  # noqa: E402
 from shoal.protocols.bias import training  # noqa: E402
-from shoal.render.csv_tables import tables_of  # noqa: E402
+from shoal.render.tables import tables_of  # noqa: E402
 from shoal.runs.executors import run_here  # noqa: E402
 from shoal.runs.plan import check_plan, make_plan  # noqa: E402
 from shoal.runs.scoring import compare_jobs, results_by_protocol  # noqa: E402

@@ -7,7 +7,7 @@ from bias_results import compare, crows_results, printed, sections, settings
 from shoal.comparing.pairs import compare as side_by_side
 from shoal.core.errors import PlanError
 from shoal.protocols import bias
-from shoal.render.csv_tables import tables_of
+from shoal.render.tables import tables_of
 from shoal.runs.plan import make_plan
 
 

@@ -13,7 +13,7 @@ from shoal.core.views import Curves
 from shoal.protocols import cood
 from shoal.protocols.cood.grid import cells_of
 from shoal.protocols.cood.wording import verdict
-from shoal.render.csv_tables import tables_of
+from shoal.render.tables import tables_of
 from shoal.render.terminal import print_sections
 
 

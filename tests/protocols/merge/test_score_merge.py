@@ -17,7 +17,7 @@ from shoal.protocols import merge
 from shoal.protocols.base import Built
 from shoal.protocols.merge import Settings, build
 from shoal.protocols.merge.score import find_measure, score
-from shoal.render.csv_tables import tables_of
+from shoal.render.tables import tables_of
 from shoal.render.terminal import print_sections
 
 HEADLINE = ("0.5", "0.9", "0.95", "1")

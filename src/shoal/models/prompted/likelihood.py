@@ -78,9 +78,9 @@ def causal(
             ]
             count = max(map(len, places))
             where = torch.tensor([[*row, *row[-1:] * (count - len(row))] for row in places])
-            inputs = padded([Tokens(list(texts[at][known:])) for at in part], pad, network.device)
-            inputs = prefix.before(inputs) if prefix else inputs
-            table = ask({**inputs, "use_cache": False}, where.to(network.device))
+            tokens = padded([Tokens(list(texts[at][known:])) for at in part], pad, network.device)
+            inputs: dict[str, Any] = {"use_cache": False, **(prefix.before(tokens) if prefix else tokens)}
+            table = ask(inputs, where.to(network.device))
             table = table.log_softmax(dim=-1).double().cpu()
             for row, at in enumerate(part):
                 column = {place + known: number for number, place in enumerate(places[row])}
@@ -130,7 +130,8 @@ def read_prefix(network: Any, tokens: Sequence[int]) -> Prefix | None:
         cache = getattr(network(input_ids=ids, use_cache=True), "past_key_values", None)
     if not isinstance(cache, DynamicCache) or any(type(layer) is not DynamicLayer for layer in cache.layers):
         return None
-    return Prefix(tuple(tokens), [(layer.keys, layer.values) for layer in cache.layers])
+    layers: Sequence[Any] = cache.layers
+    return Prefix(tuple(tokens), [(layer.keys, layer.values) for layer in layers])
 
 
 def _places(choice: Choice, label: int) -> range:
