@@ -23,9 +23,9 @@ def rows() -> list[tuple[str, str, str]]:
     return re.findall(r"^\| .* \| `shoal (.+?)` \| (read|refused).*?: `(.+)` \|$", table, re.MULTILINE)
 
 
-def table_of(labels: list[str], between: str = ",", end: str = "\n") -> str:
+def table_of(labels: list[str], between: str = ",") -> str:
     lines = [f"text{between}label", *map(between.join, zip(ROWS, labels, strict=True))]
-    return "".join(line + end for line in lines)
+    return "".join(line + "\n" for line in lines)
 
 
 def plan_of(*models: str) -> str:
@@ -55,7 +55,6 @@ TWICE = [{"case_id": at, "examples": [{"text": text}], "labels": 1} for at, text
 FILES: dict[str, str] = {
     "commas.csv": table_of(LABELS),
     "semicolons.csv": table_of(LABELS, ";"),
-    "returns.csv": table_of(LABELS, end="\r"),
     "array.json": json.dumps([{"text": t, "label": y} for t, y in zip(ROWS, LABELS, strict=True)]),
     "numbers.csv": table_of(["0", "1"]),
     "padded.csv": table_of(["negative ", " positive"]),

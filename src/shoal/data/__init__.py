@@ -13,11 +13,10 @@ from typing import Any
 
 from ..core.errors import DataError, some
 from ..core.files import first_bytes, is_json_array, read_json_array, read_json_lines, read_lines
-from ..core.tables import read_table
+from .cells import is_missing
 from .invalid import InvalidRows
 from .logs import OpenLog, open_log
-from .missing import is_missing
-from .tables import is_table, open_rows
+from .tables import is_table, open_rows, read_table
 
 FORMATS: dict[str, str] = {
     "log": "samples of lm-evaluation-harness (--log_samples), inspect, promptfoo, Every Eval Ever and MLflow",

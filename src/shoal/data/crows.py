@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import DataError, PlanError, errors_at
-from .missing import filled_cell
+from .cells import filled_cell
 from .tables import open_rows, require_columns
 
 COLUMNS = ("sent_more", "sent_less", "stereo_antistereo", "bias_type")

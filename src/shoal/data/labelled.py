@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Literal
 
 from ..core.errors import DataError, nearest, some
-from .grammar.rows import Row
+from .cells import filled_cell, is_blank, is_missing, value_at
+from .grammar import Row
 from .invalid import InvalidRows
-from .missing import filled_cell, is_blank, is_missing
-from .paths import value_at
 from .tables import open_rows
 
 TEXTS: tuple[tuple[str, ...], ...] = (

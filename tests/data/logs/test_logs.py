@@ -137,12 +137,12 @@ def test_a_file_with_averages_only_says_what_to_do(tmp_path):
         ["import", FILES / "results_lm_eval.json"],
     ):
         code, output = run(*command, *(["--out", tmp_path / "s.jsonl"] if command[0] == "import" else []))
-        assert code == 1 and "run lm-eval again with --log_samples" in output
+        assert code == 1 and "averages of lm-eval" in output and "--log_samples" in output
     helm = tmp_path / "stats.json"
     helm.write_text(
         json.dumps([{"name": {"name": "exact_match"}, "count": 1, "sum": 1.0, "sum_squared": 1.0}])
     )
-    with pytest.raises(DataError, match="per_instance_stats.json"):
+    with pytest.raises(DataError, match="averages of HELM"):
         graded_results([f"scores:{helm}"])
 
 
@@ -284,24 +284,15 @@ def broken(path: Path, how: str) -> Path:
         raw[directory + 42 : directory + 46] = struct.pack("<I", 2**20)
     elif how == "content":
         raw[1500:1560] = bytes(60)
-    elif how == "encrypted":
-        raw[directory + 8] |= 1
     path.write_bytes(raw)
     return path
 
 
-@pytest.mark.parametrize("how", ["cut short", "size", "too large", "place", "content", "encrypted"])
+@pytest.mark.parametrize("how", ["cut short", "size", "too large", "place", "content"])
 def test_a_damaged_archive_is_an_error_in_words(how, tmp_path):
     pytest.importorskip("zstandard")
     with pytest.raises(DataError, match="a.eval: .*(not a whole inspect log|larger than)"):
         graded_results([f"scores:{broken(tmp_path / 'a.eval', how)}"])
-
-
-def test_a_zip_bomb_is_refused_while_it_unfolds(tmp_path):
-    members = {f"samples/{n}_epoch_1.json": b'{"id": "' + b" " * 2**25 + b'"}' for n in range(3)}
-    path = archive(tmp_path / "a.eval", members)
-    with pytest.raises(DataError, match="times as large"):
-        graded_results([f"scores:{path}"])
 
 
 def test_a_workbook_and_a_plain_table_are_not_logs(tmp_path):

@@ -7,17 +7,18 @@
 format: write a module with a `Log`, and add a line to LOGS.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ...core.errors import DataError
 from ...core.files import BOM, LONGEST_LINE, first_bytes, read_json, read_json_lines
 from . import eee, helm, inspect_ai, lm_eval, mlflow, promptfoo
-from .archives import ZIP, is_inspect_archive
 from .samples import Log, Question, Sample
 
 __all__ = ["LOGS", "Log", "OpenLog", "Sample", "open_log"]
+
+T = TypeVar("T")
 
 LOGS: dict[str, Log] = {
     "lm-eval": lm_eval.LOG,
@@ -62,20 +63,20 @@ class OpenLog:
     def samples(self) -> Iterator[tuple[int, Any, Sample]]:
         """Yield number, row and sample; an error names its place."""
         for number, row in self.rows():
-            try:
-                sample = self.log.sample(row)
-            except BROKEN as problem:
-                raise self._broken(f"{self.path}, {self.unit} {number}", "sample", problem) from None
-            yield number, row, sample
+            yield number, row, self._read(number, row, self.log.sample)
 
     def question(self, number: int, row: Any) -> Question:
         """Return a row as a labelled case with its answer."""
+        return self._read(number, row, self.log.question)
+
+    def _read(self, number: int, row: Any, read: Callable[[Any], T]) -> T:
+        where = f"{self.path}, {self.unit} {number}"
         try:
-            return self.log.question(row)
+            return read(row)
         except DataError as problem:
-            raise problem.at(f"{self.path}, {self.unit} {number}") from None
+            raise problem.at(where) from None
         except BROKEN as problem:
-            raise self._broken(f"{self.path}, {self.unit} {number}", "sample", problem) from None
+            raise self._broken(where, "sample", problem) from None
 
     def _broken(self, where: str, what: str, problem: Exception) -> DataError:
         return DataError(
@@ -88,8 +89,10 @@ class OpenLog:
 def open_log(path: Path) -> OpenLog | None:
     """Return a log that is recognised by its content; None for other files, an error for a summary without samples."""
     start = b"" if path.is_dir() else first_bytes(path, AT_START).removeprefix(BOM).lstrip()
-    if start.startswith(ZIP):
-        return OpenLog(path, "inspect", inspect_ai.Archive(path)) if is_inspect_archive(path) else None
+    if start.startswith(inspect_ai.ZIP):
+        return (
+            OpenLog(path, "inspect", inspect_ai.read_archive(path)) if inspect_ai.is_archive(path) else None
+        )
     if path.suffix == ".eval":
         raise DataError(
             f"{path}: not an inspect log", why="it is not a zip archive", fix="copy the file again"
@@ -104,8 +107,11 @@ def open_log(path: Path) -> OpenLog | None:
             raise
         return None  # a text that begins with a brace
     for name, log in LOGS.items():
-        if log.summary and log.summary.fits(content):
-            raise DataError(f"{path}: {log.summary.what}", fix=log.summary.fix)
+        if log.is_summary(content):
+            raise DataError(
+                f"{path}: averages of {log.title}, without samples",
+                fix="give its file with a row for each sample, such as the one that lm-eval writes with --log_samples",
+            )
         if (is_line or log.rows is not None) and log.fits(content):  # a document may stand on one line
             return OpenLog(path, name, content)
     return None

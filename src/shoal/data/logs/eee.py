@@ -1,8 +1,6 @@
 """Every Eval Ever: instance-level JSON Lines (schema `instance_level_eval`), a line per sample, epoch and metric."""
 
-from typing import Any
-
-from .samples import Log, Question, Row, Sample, Summary, as_text, is_object, place_of
+from .samples import Log, Question, Row, Sample, as_text, is_object, place_of
 
 
 def _sample(row: Row) -> Sample:
@@ -37,18 +35,10 @@ def _question(row: Row) -> Question:
     return Question((sample.text,), label, sample.answer.strip(), choices)
 
 
-def _is_aggregate(value: Any) -> bool:
-    return is_object(value, "schema_version", "evaluation_results")
-
-
 LOG = Log(
     "Every Eval Ever",
     lambda row: is_object(row, "sample_id", "evaluation") and "evaluation_id" in row,
     _sample,
     _question,
-    summary=Summary(
-        _is_aggregate,
-        "an Every Eval Ever record of averages, without samples",
-        "give its instance-level file, which detailed_evaluation_results names (.jsonl)",
-    ),
+    is_summary=lambda value: is_object(value, "schema_version", "evaluation_results"),
 )

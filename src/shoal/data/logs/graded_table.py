@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.errors import DataError, some
-from ..paths import has_path, value_at
+from ..cells import has_path, value_at
 from ..tables import Rows, open_rows
 from .samples import Sample, as_text
 

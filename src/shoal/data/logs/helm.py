@@ -3,11 +3,10 @@
 `scenario_state.json` of the same folder has the texts and answers.
 """
 
-from collections.abc import Iterable
 from typing import Any
 
 from ...core.errors import DataError
-from .samples import Log, Question, Row, Sample, Summary, as_text, is_object
+from .samples import Log, Question, Row, Sample, as_text, is_object
 
 UNSCORED = (
     *(
@@ -51,17 +50,8 @@ def _question(row: Row) -> Question:
     )
 
 
-def _rows(document: Any) -> Iterable[Any]:
-    return document  # type: ignore[no-any-return]
-
-
 def _is_aggregate(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and is_object(value[0], "name", "count", "sum")
-        and isinstance(value[0]["name"], dict)
-    )
+    return isinstance(value, list) and bool(value) and is_object(value[0], "name", "count", "sum")
 
 
 def _state_sample(row: Row) -> Sample:
@@ -93,14 +83,4 @@ STATE = Log(
     _state_question,
     lambda document: document["request_states"],
 )
-LOG = Log(
-    "HELM",
-    _fits,
-    _sample,
-    _question,
-    _rows,
-    Summary(
-        _is_aggregate, "HELM's averages, without instances", "give per_instance_stats.json of the same folder"
-    ),
-    unscored=UNSCORED,
-)
+LOG = Log("HELM", _fits, _sample, _question, lambda document: document, _is_aggregate, unscored=UNSCORED)

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from ...core.errors import DataError, some
-from .samples import Log, Question, Row, Sample, Summary, as_text, is_object
+from .samples import Log, Question, Row, Sample, as_text, is_object
 
 IDS = ("id", "request_id", "sample_id")
 INPUTS = ("inputs", "input", "question", "request", "prompt", "query", "text")
@@ -67,9 +67,5 @@ LOG = Log(
     _sample,
     _question,
     _rows,
-    Summary(
-        lambda value: is_object(value, "metrics", "run_id") and "columns" not in value,
-        "MLflow's averages, without rows",
-        "give the artifact eval_results_table.json of the run",
-    ),
+    lambda value: is_object(value, "metrics", "run_id") and "columns" not in value,
 )

@@ -40,15 +40,6 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """A file of the same tool that has only averages."""
-
-    fits: Callable[[Any], bool]
-    what: str
-    fix: str
-
-
-@dataclass(frozen=True, slots=True)
 class Log:
     """A format: how it is recognised, and how a row of it is read."""
 
@@ -59,7 +50,8 @@ class Log:
     question: Callable[[Any], Question]
     rows: Callable[[Any], Iterable[Any]] | None = None
     """The rows of a document; None for JSON Lines."""
-    summary: Summary | None = None
+    is_summary: Callable[[Any], bool] = lambda value: False
+    """Whether a document is a file of the same tool that has only averages."""
     metric: str = ""
     """The metric that is meant where a file has several."""
     unscored: Sequence[str] = field(default=())

@@ -19,9 +19,8 @@ from ...core.files import (
     read_json_lines,
     read_lines,
 )
-from ...core.tables import delimiter_of, read_table
-from ...data.paths import value_at
-from ...data.tables import is_table, open_rows
+from ...data.cells import value_at
+from ...data.tables import delimiter_of, is_table, open_rows, read_table
 from . import logs, stereoset
 from .columns import Columns, Request, number_from, shown
 from .records import IDS, Records, read_records

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...core.errors import DataError, PlanError
 from ...core.files import stamp
-from ...data.grammar.rows import Row
+from ...data.grammar import Row
 from ...data.labelled import read_labelled
 from ...models import load_model, parse_spec
 from ...training.config import TrainConfig
