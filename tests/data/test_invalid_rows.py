@@ -104,14 +104,6 @@ def test_every_invalid_row_is_listed_with_its_problem(tmp_path, monkeypatch):
     assert "not imported: 2 rows: no label (lines 4, 5)" in skipped.output
 
 
-def test_spellings_are_reported_together_with_invalid_rows(tmp_path):
-    (tmp_path / "rev.csv").write_text("text,label\na,NEG\n,NEG\nb,neg\nc,\nd,pos\n")
-    with pytest.raises(
-        DataError, match=r"2 of 5 rows[\s\S]*differ only in case.*'NEG'[\s\S]*--labels NEG=neg"
-    ):
-        import_suite(tmp_path / "rev.csv", tmp_path / "s.jsonl", Named(("text",), "label"))
-
-
 def test_fifty_invalid_rows_are_listed_and_the_rest_are_counted(tmp_path):
     path = tmp_path / "own.csv"
     path.write_text("text,label\na,no\nb,yes\n" + ",no\n" * 40 + "c,\n" * 40)

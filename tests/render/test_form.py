@@ -210,9 +210,6 @@ def test_the_same_suite_gives_the_same_form(form, tmp_path):
     assert (tmp_path / "again.html").read_bytes() == form.read_bytes()
 
 
-def test_import_of_the_form_itself_names_the_file_that_it_saves(form):
-    done = shoal("import", form, "--out", form.with_name("back.jsonl"))
-    assert done.exit_code == 1 and "press Save, and import NAME-edited.json" in " ".join(done.output.split())
 
 
 def test_descriptions_survive_the_form_and_the_suite_file(tmp_path):

@@ -346,4 +346,3 @@ def _listed(value: Plain) -> Plain:
 
 def _dict(value: object) -> dict[object, object]:
     return value if isinstance(value, dict) else {}
-
