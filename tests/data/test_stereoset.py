@@ -63,7 +63,7 @@ def changed(**fields):
             "found: neutral, stereotype",
         ),
         (changed(sentences=[{"id": "s1"}]), "not a cluster[\\s\\S]*id, sentence and gold_label"),
-        (changed(context="The chess player was here."), "no BLANK in the context"),
+        (changed(context="The chess player was here."), "and BLANK in an intrasentence context"),
         ({"id": "c1"}, "not a cluster"),
     ],
     ids=["two", "label", "fields", "blank", "keys"],

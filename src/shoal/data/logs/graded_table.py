@@ -11,34 +11,12 @@ from ..tables import Rows, open_rows
 from .samples import Sample, as_text
 
 IDS = (
-    "id",
-    "sample_id",
-    "case_id",
-    "doc_id",
-    "example_id",
-    "instance_id",
-    "question_id",
-    "uid",
-    "uuid",
-    "idx",
-    "index",
-)
+    "id", "sample_id", "case_id", "doc_id", "example_id", "instance_id", "question_id", "uid", "uuid", "idx", "index",
+)  # fmt: skip
 SCORES = (
-    *(
-        "score",
-        "scores",
-        "correct",
-        "is_correct",
-        "passed",
-        "pass",
-        "success",
-        "acc",
-        "accuracy",
-        "reward",
-        "grade",
-    ),
-    *("exact_match", "em", "f1", "bleu", "rougeL", "rouge_l", "acc_norm"),
-)
+    "score", "scores", "correct", "is_correct", "passed", "pass", "success", "acc", "accuracy", "reward", "grade",
+    "exact_match", "em", "f1", "bleu", "rougeL", "rouge_l", "acc_norm",
+)  # fmt: skip
 ENDINGS = ("_score", "/score", ".score", "/value")
 RUNS = ("epoch", "run", "repeat", "trial", "seed", "attempt")
 TEXTS = ("text", "input", "question", "prompt", "sentence", "query")

@@ -9,18 +9,9 @@ from ...core.errors import DataError
 from .samples import Log, Question, Row, Sample, as_text, is_object
 
 UNSCORED = (
-    *(
-        "num_",
-        "inference_",
-        "batch_size",
-        "finish_reason",
-        "training_",
-        "max_prob",
-        "logprob",
-        "prompt_truncated",
-    ),
-    *("request_", "estimated_", "predicted_index", "logits", "perplexity", "bits_per_byte"),
-)
+    "num_", "inference_", "batch_size", "finish_reason", "training_", "max_prob", "logprob", "prompt_truncated",
+    "request_", "estimated_", "predicted_index", "logits", "perplexity", "bits_per_byte",
+)  # fmt: skip
 """Counts, durations and likelihoods, which grade no answer."""
 SIGNS = (b'"instance_id"', b'"sum_squared"')
 """Keys at the beginning of its files."""
