@@ -42,7 +42,7 @@ def test_gzip_bom_and_crlf_are_read_as_if_they_were_not_there(tmp_path):
             "unzipped, it is more than 200 times as large",
         ),
         (b"fine\n" + b"x" * (10 * 10**6), "line 2: longer than 8 MB"),
-        (gzip.compress(b"some text\n" * 1000, mtime=0)[:-20], r"after line \d+: the gzip file is broken"),
+        (gzip.compress(b"some text\n" * 1000, mtime=0)[:-20], "broken.txt: the gzip file is broken"),
     ],
 )
 def test_a_broken_text_file_is_named_with_its_line(tmp_path, content, message):

@@ -45,10 +45,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield each line with its number from 1, without its line end; gzip is recognised by its first bytes."""
     with _open(path) as stream:
         for number in count(1):
-            try:
-                raw = stream.readline(LONGEST_LINE + 1)
-            except BROKEN_GZIP as problem:
-                raise _broken_gzip(f"{path}, after line {number - 1}", problem) from None
+            raw = stream.readline(LONGEST_LINE + 1)
             if not raw:
                 return
             yield number, _decode(raw, path, number)
@@ -56,18 +53,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 def first_bytes(path: Path, size: int) -> bytes:
     with _open(path) as stream:
-        try:
-            return stream.read(size)
-        except BROKEN_GZIP as problem:
-            raise _broken_gzip(str(path), problem) from None
-
-
-def _broken_gzip(where: str, problem: Exception) -> DataError:
-    return DataError(
-        f"{where}: the gzip file is broken",
-        why=str(problem),
-        fix="fetch or write the file again; it was probably cut short",
-    )
+        return stream.read(size)
 
 
 def is_file(path: Path) -> bool:
@@ -156,7 +142,14 @@ class _Unzipped(gzip.GzipFile):
         self._path, self._most = path, max(SMALL, USUAL_SWELLING * path.stat().st_size)
 
     def read(self, size: int | None = -1) -> bytes:
-        content = super().read(size)
+        try:
+            content = super().read(size)
+        except BROKEN_GZIP as problem:
+            raise DataError(
+                f"{self._path}: the gzip file is broken",
+                why=str(problem),
+                fix="fetch or write the file again; it was probably cut short",
+            ) from None
         if self.tell() > self._most:
             raise DataError(
                 f"{self._path}: unzipped, it is more than {USUAL_SWELLING} times as large",
@@ -259,11 +252,7 @@ def read_json_array(path: Path, on_invalid: OnInvalid | None = None) -> Iterator
 
 def whole_bytes(path: Path) -> bytes:
     """Return the content of a file, unzipped."""
-    with _open(path) as stream:
-        try:
-            raw = stream.read(LARGEST_WHOLE + 1)
-        except BROKEN_GZIP as problem:
-            raise _broken_gzip(str(path), problem) from None
+    raw = first_bytes(path, LARGEST_WHOLE + 1)
     if len(raw) > LARGEST_WHOLE:
         raise DataError(
             f"{path}: more than {LARGEST_WHOLE // 2**20} MB",
@@ -470,17 +459,12 @@ def refusing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as problem:
-        absent = isinstance(problem, FileNotFoundError) and not path.parent.exists()
-        is_full = problem.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-        raise StoreError(
-            f"{path}: cannot be written",
-            why=f"the folder {path.parent} does not exist" if absent else problem.strerror or str(problem),
-            fix=f"mkdir -p {path.parent}"
-            if absent
-            else "free some space and run the same command again"
-            if is_full
-            else "name another folder",
-        ) from None
+        why, fix = problem.strerror or str(problem), "name another folder"
+        if isinstance(problem, FileNotFoundError) and not path.parent.exists():
+            why, fix = f"the folder {path.parent} does not exist", f"mkdir -p {path.parent}"
+        elif problem.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+            fix = "free some space and run the same command again"
+        raise StoreError(f"{path}: cannot be written", why=why, fix=fix) from None
 
 
 class ResumableLines:
