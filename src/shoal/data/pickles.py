@@ -99,17 +99,14 @@ _ARRAYS: Final = frozenset(
 )
 _SCALARS: Final = frozenset(name.replace("_reconstruct", "scalar") for name in _ARRAYS)
 
-_CODE: Final = "dill._dill._create_code"
-_FUNCTIONS: Final = {
-    _CODE,
-    *(f"dill._dill.{name}" for name in ("_create_cell", "_create_function", "_setattr")),
-}
-_RECORDED: Final = _ARRAYS | _SCALARS | _FUNCTIONS | {"numpy.dtype"}
-"""Calls that are recorded with their arguments, never made."""
-
 _GET_ATTRIBUTE: Final = "dill._dill._get_attr"
 _IMPORT: Final = "dill._dill._import_module"
 _LOAD_TYPE: Final = "dill._dill._load_type"
+_FUNCTIONS: Final = {
+    f"dill._dill.{name}" for name in ("_create_code", "_create_cell", "_create_function", "_setattr")
+}
+_RECORDED: Final = _ARRAYS | _SCALARS | _FUNCTIONS | {"numpy.dtype", _IMPORT, _LOAD_TYPE}
+"""Calls that are recorded with their arguments, never made."""
 
 _COLLECTED: Final = frozenset({"builtins.frozenset", "builtins.set"})
 """Calls that return their only argument, a list."""
@@ -130,73 +127,37 @@ _MENTIONED: Final = frozenset(
 _EMPTY: Final = _TESTS | {_SUITE}
 """Objects that start empty and get a state."""
 
-_NAMES: Final = frozenset(
-    {*_EMPTY, *_DICTIONARIES, *_RECORDED, *_COLLECTED, *_MENTIONED, _GET_ATTRIBUTE, _IMPORT, _LOAD_TYPE}
-)
+_NAMES: Final = frozenset({*_EMPTY, *_DICTIONARIES, *_RECORDED, *_COLLECTED, *_MENTIONED, _GET_ATTRIBUTE})
 """Every name that a file may use."""
-
-_MODULES: Final = frozenset(
-    {
-        *(name.rpartition(".")[0] for name in _ARRAYS | _MENTIONED | _DICTIONARIES | _EMPTY),
-        *("copy", "functools", "itertools", "math", "random", "re", "string"),
-    }
-)
-"""Modules in the code of rules; only attributes in _NAMES are known."""
-
-_TYPES: Final = frozenset(
-    (
-        *("CellType", "ClassType", "CodeType", "Exception", "FunctionType", "NoneType", "TypeType", "bool"),
-        *("dict", "enumerate", "float", "int", "list", "map", "object", "range", "set", "str", "tuple"),
-        *("type", "zip"),
-    )
-)
-"""Types in the code of rules, by dill's names."""
 
 
 def _answer(called: object, arguments: tuple[object, ...]) -> object:
     """Return an inert result of a call: a stand-in, a name or a plain value; refuse any other call."""
     kind = kind_of(called)
-    if isinstance(called, StandIn) and kind == "type" and called.arguments == ("CodeType",):
-        return StandIn(_CODE, arguments)
+    if isinstance(called, StandIn) and kind == _LOAD_TYPE and called.arguments == ("CodeType",):
+        return StandIn("a code object", arguments)
     if not isinstance(called, Name):
         refuse(f"a call of {kind}")
-    first, second = (*arguments, None, None)[:2]
-    if kind in _ARRAYS and kind_of(first) != "numpy.ndarray":
-        refuse(f"{kind} of {kind_of(first)}")
     if kind in _RECORDED or (kind in _EMPTY and not arguments):
         return StandIn(kind, arguments)
     if kind in _DICTIONARIES and (not arguments or kind == "collections.defaultdict"):
         return {}
+    first, second = (*arguments, None, None)[:2]
     if kind in _COLLECTED and len(arguments) == 1 and isinstance(first, list):
         return first
     if kind == _GET_ATTRIBUTE:
         return _attribute(first, second)
-    if kind == _IMPORT:
-        return _listed_name("module", first, _MODULES)
-    if kind == _LOAD_TYPE:
-        return _listed_name("type", first, _TYPES)
     refuse(f"a call of {kind}")
-
-
-def _listed_name(made: str, name: object, known: frozenset[str]) -> StandIn:
-    """Return dill's module or type of this name."""
-    if not isinstance(name, str) or name not in known:
-        refuse(f"{made} {_shown(name)}")
-    return StandIn(made, (name,))
 
 
 def _attribute(owner: object, name: object) -> Name:
     """Return dill's attribute of a module."""
-    module = owner.arguments[0] if isinstance(owner, StandIn) and owner.kind == "module" else owner
+    module = (*owner.arguments, "")[0] if isinstance(owner, StandIn) and owner.kind == _IMPORT else owner
     if not isinstance(module, str) or not isinstance(name, str):
-        refuse(f"attribute {_shown(name)} of {kind_of(module)}")
+        refuse(f"attribute {name if isinstance(name, str) else kind_of(name)} of {kind_of(module)}")
     if f"{module}.{name}" not in _NAMES:
         refuse(f"{module}.{name}")
     return Name(f"{module}.{name}")
-
-
-def _shown(value: object) -> str:
-    return value if isinstance(value, str) else kind_of(value)
 
 
 # From stand-ins to a suite
