@@ -16,7 +16,6 @@ from shoal.core.files import (
     read_json_array,
     read_json_lines,
     read_lines,
-    replacing,
     writing,
 )
 from shoal.data.tables import read_table
@@ -112,18 +111,6 @@ def test_blank_lines_of_a_table_count_as_lines(tmp_path):
             list(read_table(tmp_path / name)[1])
 
 
-def test_semicolons_may_divide_a_table(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text('text;"a, b";label\n"x; y";1,5;no\n')
-    assert list(read_table(path)[1]) == [(2, {"text": "x; y", "a, b": "1,5", "label": "no"})]
-
-
-def test_a_field_may_be_longer_than_python_takes_by_default(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("a,b\n1," + "x" * 200_000 + "\n")
-    assert [len(row["b"]) for _, row in read_table(path)[1]] == [200_000]
-
-
 def test_a_quote_in_tsv_is_a_character_unless_it_wraps_the_field(tmp_path):
     path = tmp_path / "t.tsv"
     path.write_text('a\tb\n"used to" should\t1\n"say ""hi"""\t2\n"\t3\n')
@@ -192,11 +179,3 @@ def test_a_whole_json_file_that_is_none_is_named(tmp_path, content, message):
     assert "try: " in str(caught.value)
     path.write_bytes(b'\xef\xbb\xbf{"a": [1]}\n')
     assert read_json(path) == {"a": [1]}
-
-
-def test_a_folder_that_is_not_there_is_named_with_what_to_do(tmp_path):
-    place = tmp_path / "reports" / "page.html"
-    with pytest.raises(StoreError) as refused, replacing(place) as beside:
-        beside.write_text("page")
-    assert f"the folder {place.parent} does not exist" in str(refused.value)
-    assert f"mkdir -p {place.parent}" in str(refused.value)

@@ -88,11 +88,6 @@ def test_other_files_are_refused(tmp_path):
         read_clusters(write(tmp_path, [ROW, ROW]))
 
 
-def test_the_filler_stands_where_the_context_has_blank():
-    assert filler("He is BLANK, always.", "He is well-off, always.") == "welloff"
-    assert filler("It was BLANK", "It was") == ""
-
-
 def test_of_two_blanks_the_last_counts_and_the_first_is_filled():
     context, said = "He is BLANK and says BLANK.", "He is proud and says hello."
     assert filler(context, said) == "hello"
