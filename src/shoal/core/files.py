@@ -113,7 +113,7 @@ def _open(path: Path) -> "io.BufferedReader[Any]":
         ) from None
     if stream.peek()[:2] == GZIP_MAGIC:
         stream.close()
-        stream = io.BufferedReader(_Unzipped(path), 2**20)  # type: ignore[type-var]
+        stream = io.BufferedReader(_Unzipped(path), 2**20)
     return stream
 
 

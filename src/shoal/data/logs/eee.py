@@ -1,6 +1,6 @@
 """Every Eval Ever: instance-level JSON Lines (schema `instance_level_eval`), a line per sample, epoch and metric."""
 
-from .samples import Log, Question, Row, Sample, as_text, is_object, place_of
+from .samples import Log, Question, Row, Sample, as_text, is_object, question_of
 
 
 def _sample(row: Row) -> Sample:
@@ -29,10 +29,7 @@ def _answer(row: Row) -> str:
 
 
 def _question(row: Row) -> Question:
-    sample, choices = _sample(row), tuple(map(str, (row.get("input") or {}).get("choices") or ()))
-    place = place_of(sample.target, choices)
-    label = sample.target if place is None else choices[place]
-    return Question((sample.text,), label, sample.answer.strip(), choices)
+    return question_of(_sample(row), tuple(map(str, (row.get("input") or {}).get("choices") or ())))
 
 
 LOG = Log(

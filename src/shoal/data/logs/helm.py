@@ -6,7 +6,7 @@
 from typing import Any
 
 from ...core.errors import DataError
-from .samples import Log, Question, Row, Sample, as_text, is_object
+from .samples import Log, Question, Row, Sample, as_text, is_object, question_of
 
 UNSCORED = (
     "num_", "inference_", "batch_size", "finish_reason", "training_", "max_prob", "logprob", "prompt_truncated",
@@ -62,16 +62,11 @@ def _state_sample(row: Row) -> Sample:
     )
 
 
-def _state_question(row: Row) -> Question:
-    sample = _state_sample(row)
-    return Question((sample.text,), sample.target, sample.answer.strip())
-
-
 STATE = Log(
     "HELM",
     lambda value: is_object(value, "adapter_spec", "request_states"),
     _state_sample,
-    _state_question,
+    lambda row: question_of(_state_sample(row)),
     lambda document: document["request_states"],
 )
 LOG = Log("HELM", _fits, _sample, _question, lambda document: document, _is_aggregate, unscored=UNSCORED)

@@ -95,6 +95,13 @@ def place_of(label: str, choices: Sequence[str]) -> int | None:
     return number if 0 <= number < len(choices) else None
 
 
+def question_of(sample: Sample, choices: tuple[str, ...] = ()) -> Question:
+    """Return a sample of one text as a labelled case."""
+    place = place_of(sample.target, choices)
+    label = sample.target if place is None else choices[place]
+    return Question((sample.text,), label, sample.answer.strip(), choices)
+
+
 def as_text(value: Any) -> str:
     """Return a text, the texts of chat messages, or the only target of a list, as one text."""
     if isinstance(value, str):
