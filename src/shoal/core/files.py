@@ -134,12 +134,25 @@ def refuse_special(path: Path) -> None:
         )
 
 
+def most_unzipped(*files: Path) -> int:
+    """Return the most bytes that compressed files of text may unfold to."""
+    return max(SMALL, USUAL_SWELLING * sum(file.stat().st_size for file in files))
+
+
+def swollen(path: Path) -> DataError:
+    return DataError(
+        f"{path}: unzipped, it is more than {USUAL_SWELLING} times as large",
+        why="text does not compress that well; the content may be a few characters repeated",
+        fix="unzip it, look into it, and give the unzipped file if it is the one you meant",
+    )
+
+
 class _Unzipped(gzip.GzipFile):
-    """A gzip file; an error if it is larger than text ever is when unzipped."""
+    """A gzip file of text."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self._path, self._most = path, max(SMALL, USUAL_SWELLING * path.stat().st_size)
+        self._path, self._most = path, most_unzipped(path)
 
     def read(self, size: int | None = -1) -> bytes:
         try:
@@ -151,11 +164,7 @@ class _Unzipped(gzip.GzipFile):
                 fix="fetch or write the file again; it was probably cut short",
             ) from None
         if self.tell() > self._most:
-            raise DataError(
-                f"{self._path}: unzipped, it is more than {USUAL_SWELLING} times as large",
-                why="text does not compress that well; the content may be a few characters repeated",
-                fix="unzip it, look into it, and give the unzipped file if it is the one you meant",
-            )
+            raise swollen(self._path)
         return content
 
 

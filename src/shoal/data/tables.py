@@ -26,10 +26,12 @@ from ..core.files import (
     SPLIT,
     first_bytes,
     is_json_array,
+    most_unzipped,
     read_json_array,
     read_json_lines,
     read_lines,
     split_name,
+    swollen,
     valid_rows,
     whole_bytes,
 )
@@ -236,7 +238,11 @@ def _arrow_rows(path: Path, files: Sequence[Path], opener: Opener) -> Rows:
     def numbered() -> Numbered:
         with _named_errors(path):
             rows = (row for file in files for batch in opener(file)[1] for row in _rows_of(batch))
+            size, most = 0, most_unzipped(*files)
             for number, row in enumerate(rows, start=1):
+                size += sum(len(value) for value in row.values() if isinstance(value, str | bytes))
+                if size > most:
+                    raise swollen(path)
                 yield number, {column: _class_name(value, names.get(column)) for column, value in row.items()}
 
     return Rows(list(schema.names), numbered(), "row", names)

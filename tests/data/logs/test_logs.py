@@ -267,8 +267,15 @@ def broken(path: Path, how: str) -> Path:
 @pytest.mark.parametrize("how", ["cut short", "size", "too large", "place", "content"])
 def test_a_damaged_archive_is_an_error_in_words(how, tmp_path):
     pytest.importorskip("zstandard")
-    with pytest.raises(DataError, match="a.eval: .*(not a whole inspect log|larger than)"):
+    with pytest.raises(DataError, match="a.eval: .*(not a whole inspect log|times as large)"):
         graded_results([f"scores:{broken(tmp_path / 'a.eval', how)}"])
+
+
+def test_a_zip_bomb_is_refused(tmp_path):
+    members = {f"samples/{n}_epoch_1.json": b'{"id": "' + b" " * 2**25 + b'"}' for n in range(3)}
+    path = archive(tmp_path / "a.eval", members)
+    with pytest.raises(DataError, match="times as large"):
+        graded_results([f"scores:{path}"])
 
 
 def write_generations(path: Path, targets: list[str], replies: list[str]) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.errors import DataError, MissingExtra, errors_at
-from ...core.files import LARGEST_WHOLE, parse_json
+from ...core.files import LARGEST_WHOLE, most_unzipped, parse_json, swollen
 from .samples import Log, Question, Row, Sample, as_text, case_of, is_object
 
 ZIP = b"PK\x03\x04"
@@ -47,6 +47,8 @@ def read_archive(path: Path) -> dict[str, Any]:
     with _named_errors(path):
         with zipfile.ZipFile(path) as archive:
             members = dict(archive.NameToInfo)
+        if sum(member.file_size for member in members.values()) > most_unzipped(path):
+            raise swollen(path)
         header = _member(path, members[HEADER if HEADER in members else START])
         return {**header, "samples": Samples(path, members)}
 
