@@ -210,8 +210,6 @@ def test_the_same_suite_gives_the_same_form(form, tmp_path):
     assert (tmp_path / "again.html").read_bytes() == form.read_bytes()
 
 
-
-
 def test_descriptions_survive_the_form_and_the_suite_file(tmp_path):
     suite = Suite("s", labels=("no", "yes"))
 
