@@ -10,10 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shoal.core import files
 from shoal.core.case_table import CaseTable, by_group
 from shoal.core.errors import ShoalError
-from shoal.core.files import read_lines
 from shoal.core.records import Case
 from shoal.models.stored.columns import Request
 from shoal.models.stored.matching import match_rows
@@ -62,10 +60,8 @@ def both(read: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> tuple[Any,
     """What is read by blocks of three rows, and row by row."""
     with monkeypatch.context() as patch:
         patch.setattr(suite_files, "ROWS_AT_ONCE", 3)
-        patch.setattr(files, "CHUNK", 200)
         by_block = outcome(read)
         patch.setattr(suite_files, "_add_block", lambda *_, **__: False)
-        patch.setattr(files, "_plain_objects", lambda _: None)
         return by_block, outcome(read)
 
 
@@ -92,17 +88,6 @@ def test_suites_are_the_same_by_the_block(lines, tmp_path, monkeypatch):
 
     by_block, by_row = both(read, monkeypatch)
     assert repr(by_block) == repr(by_row)
-
-
-@given(texts=st.lists(st.text(max_size=9), max_size=9), chunk=st.integers(1, 30))
-def test_lines_are_the_same_by_the_block(tmp_path_factory, texts, chunk):
-    path = tmp_path_factory.mktemp("lines") / "lines"
-    path.write_text("\n".join(texts), encoding="utf-8", newline="")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "CHUNK", chunk)
-        blocks = outcome(lambda: [line for _, lines in files.line_blocks(path) for line in lines])
-    lines = outcome(lambda: [line for _, line in read_lines(path)])
-    assert blocks == lines or (isinstance(lines, list) and [*lines, ""] == blocks)
 
 
 def test_the_row_of_each_example_does_not_depend_on_the_order_of_the_file(tmp_path):

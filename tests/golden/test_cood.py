@@ -11,8 +11,7 @@ import pytest
 from shoal.data.labelled import read_labelled
 from shoal.protocols import cood
 from shoal.protocols.cood.build import training_items
-from shoal.protocols.cood.grid import CELLS, target
-from shoal.protocols.cood.grid import KIND_WEIGHTS, weighted
+from shoal.protocols.cood.grid import CELLS, KIND_WEIGHTS, target, weighted
 from shoal.protocols.cood.texts import content, split_texts, training_texts, usable_texts
 
 pytestmark = pytest.mark.golden

@@ -46,7 +46,6 @@ AGREEMENT = Quantity("number", "higher", 1.0, 2)
 MEASURES: dict[str, Quantity] = {
     # Behaviour
     "pass rate": RATE,
-    "pass rate on common cases": RATE,
     "mean score": RATE,
     "mean value": Quantity("number", "", None, 3),
     "suite score": RATE,

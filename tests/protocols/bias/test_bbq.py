@@ -137,7 +137,7 @@ def test_stored_answers_are_options_and_the_rest_is_counted_with_both_bounds(tmp
 
 @pytest.mark.parametrize(("change", "problem"), [
     ({"label": 3}, "label is 3"),
-    ({"additional_metadata": {}}, "no stereotyped_groups"),
+    ({"answer_info": {}}, "not a BBQ question: KeyError"),
     ({"example_id": 0}, "there twice"),
 ])  # fmt: skip
 def test_invalid_rows_are_errors_with_their_line(change, problem, tmp_path):

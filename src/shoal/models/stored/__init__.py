@@ -19,7 +19,7 @@ from urllib.parse import quote_plus
 from ...core.errors import DataError, ModelError, nearest, some
 from ...core.files import collector_paused, is_file, is_folder, refuse_special
 from ...core.records import Answers, Case
-from ...core.tables import read_table
+from ...data.tables import read_table
 from .. import ModelSpec, digest_file, parse_spec
 from .columns import OPTIONS, Columns, Request, read_options, suite_labels
 from .matching import match_rows

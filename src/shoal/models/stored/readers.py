@@ -23,11 +23,10 @@ from ...core.files import (
     read_lines,
 )
 from ...core.records import Example
-from ...core.tables import read_table
+from ...data.cells import value_at
 from ...data.log import common_choices, lettered, probabilities, questions
 from ...data.logs import OpenLog, Sample, open_log
-from ...data.paths import value_at
-from ...data.tables import is_table, open_rows
+from ...data.tables import is_table, open_rows, read_table
 from .columns import Columns, Key, Request, number_from, shown
 from .matching import SINGLE, refuse_other_texts
 from .records import IDS, Records, read_records

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...core.errors import DataError, nearest, some
 from ...core.files import Alike
-from ...data.paths import has_path, paths_in, value_at
+from ...data.cells import has_path, paths_in, value_at
 from ..labels import Spellings
 from .columns import Columns, Key, Prediction, Request, not_a_probability, number_from, shown
 from .matching import text_columns, text_in

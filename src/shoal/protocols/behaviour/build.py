@@ -20,8 +20,7 @@ from ...core.errors import DataError, PlanError, nearest
 from ...core.files import is_file, refuse_special, stamp
 from ...core.records import Case, Example, Label
 from ...core.selection import choose
-from ...core.tables import read_table
-from ...data.tables import require_columns
+from ...data.tables import read_table, require_columns
 from ...models.batching import is_reading
 from ...training.stage import Progress, silent
 from ..base import Asks, Built

@@ -1,6 +1,6 @@
 """A suite as data for the browser form, in which a domain expert reads, corrects and adds cases.
 
-    suite ──► form_data ──► render/writing.py ──► NAME-edited.json ──► shoal import (data/form.py)
+    suite ──► form_data ──► render/writing.py ──► NAME-edited.json ──► shoal import (data/suite.py)
 
 The rows are the lines of the suite file as text: a row without changes leaves the form byte for byte.
 """

@@ -15,7 +15,7 @@ from typing import Any
 from ...core.case_table import CaseTable, Examples, Heading, by_group
 from ...core.errors import DataError, errors_at, nearest, some
 from ...core.records import Case, Example, Label, TestType
-from ...data.missing import is_missing
+from ...data.cells import is_missing
 from ...data.templates import templates
 from .expect import DIRECTIONS, Expect, Given
 from .rules import check_expect, check_label, is_number, judges_text, needs_labels, rule_on_original
