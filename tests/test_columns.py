@@ -1,4 +1,4 @@
-"""Suites and predictions are read by the block; a file gives the same rows, or the same error, as row by row."""
+"""Predictions are read by the block; a file gives the same rows, or the same error, as row by row."""
 
 import json
 import math
@@ -19,7 +19,6 @@ from shoal.models.stored import records
 from shoal.models.stored.columns import Request
 from shoal.models.stored.matching import match_rows
 from shoal.models.stored.readers import read_file
-from shoal.protocols.behaviour import suite_files
 
 SCALARS = (None, True, 0, 1, -1, 7, 0.5, math.inf, 10**400, "", " ", "a", "b", "1", "0.25", " b", "not_a", {})
 LISTS: tuple[list[Any], ...] = (
@@ -63,11 +62,9 @@ def both(read: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> tuple[Any,
     """What is read by blocks of three rows, and row by row."""
     with monkeypatch.context() as patch:
         patch.setattr(records, "ROWS_AT_ONCE", 3)
-        patch.setattr(suite_files, "ROWS_AT_ONCE", 3)
         patch.setattr(files, "CHUNK", 200)
         by_block = outcome(read)
         patch.setattr(records, "_add_block", lambda *_: False)
-        patch.setattr(suite_files, "_add_block", lambda *_, **__: False)
         patch.setattr(files, "_plain_objects", lambda _: None)
         return by_block, outcome(read)
 
@@ -89,31 +86,6 @@ def test_predictions_are_the_same_by_the_block(lines, end, tmp_path, monkeypatch
 
     by_block, by_row = both(read, monkeypatch)
     assert repr(by_block) == repr(by_row)  # 1 is not True, and NaN is NaN
-
-
-@MESSY
-@given(
-    lines=rows_with(
-        {
-            "functionality": lambda number: f"f{number % 2}",
-            "capability": "c",
-            "type": "MFT",
-            "case_id": str,
-            "examples": [{"text": "x"}],
-            "labels": lambda number: "ab"[number % 2],
-        }
-    )
-)
-def test_suites_are_the_same_by_the_block(lines, tmp_path, monkeypatch):
-    path = tmp_path / "suite.jsonl"
-    path.write_text('{"suite": "messy"}\n' + "\n".join(lines), encoding="utf-8")
-
-    def read() -> Any:
-        suite = suite_files.read_suite(path)
-        return list(suite.cases), suite.functionalities, suite.labels
-
-    by_block, by_row = both(read, monkeypatch)
-    assert repr(by_block) == repr(by_row)
 
 
 @given(texts=st.lists(st.text(max_size=9), max_size=9), chunk=st.integers(1, 30))

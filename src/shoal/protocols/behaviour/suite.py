@@ -5,9 +5,11 @@ Written in Python with the decorators below, or read from a file by `suite_files
 """
 
 import math
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -87,13 +89,10 @@ class Suite:
         self.cases = CaseTable(examples=self._examples)
         self.descriptions: dict[str, str] = {}
         self._headings: dict[str, Heading] = {}
-        self._ids: set[str] | None = set()
-        """The ids of the cases; None while nobody adds any."""
+        self._ids: set[str] = set()
         self._known_labels: set[Label] = set()
-        self._clusters: dict[str, str] = {}
-        self._labels: dict[tuple[Label, ...] | None, tuple[Label, ...] | None] = {}
-        self._texts = 0
-        """Texts per example: one or two; 0 before the first case."""
+        self._shared: dict[tuple[Label, ...] | None, tuple[Label, ...] | None] = {}
+        """Equal labels are one object, for memory."""
 
     def __repr__(self) -> str:
         return (
@@ -212,63 +211,22 @@ class Suite:
     def add_case(self, functionality: str, case_id: str, made: Case) -> None:
         """Add a case to its functionality, checked against the suite's labels and the rule's needs."""
         identity = f"{functionality}/{case_id}"
-        if identity in self._known_ids():
+        if identity in self._ids:
             raise DataError(
                 f"case {case_id!r} of {functionality!r} is there twice", fix="give each case its own id"
             )
+        heading = self._headings[functionality]
         width = self._check_texts(made)
-        self._check_labels(made.labels, len(made.examples), self._headings[functionality].meta["expect"])
-        texts = [text for example in made.examples for text in example]
-        sizes = [len(made.examples)]
-        self._append(
-            NewCases(
-                [functionality], [identity], texts, sizes, width, [made.labels], [made.cluster], [made.meta]
-            )
-        )
-
-    def add_columns(self, columns: "NewCases") -> bool:
-        """Add cases that have examples, all of this width; return False, and add none, if one is not valid."""
-        if columns.width not in (1, 2) or self._texts not in (0, columns.width):
-            return False
-        kinds = set(zip(columns.functionalities, columns.labels, columns.sizes, strict=True))
-        try:
-            for name, labels, size in kinds:
-                self._check_labels(labels, size, self._headings[name].meta["expect"])
-        except DataError:
-            return False
-        known = self._known_ids()
-        known.update(columns.identities)
-        if len(known) < len(self.cases) + len(columns.identities):  # one is there twice
-            self._ids = None
-            return False
-        self._append(columns)
-        return True
-
-    def _append(self, columns: "NewCases") -> None:
-        headings = [self._headings[name] for name in columns.functionalities]
-        if any(columns.metas):
-            headings = [
-                Heading(heading.groups, {**heading.meta, **meta}) if meta else heading
-                for heading, meta in zip(headings, columns.metas, strict=True)
-            ]
-        for labels in set(columns.labels) - self._labels.keys():
-            self._known_labels.update(labels or ())
-        self._known_ids().update(columns.identities)
-        self._texts = columns.width
-        self._examples.extend(columns.texts, columns.sizes, columns.width)
-        self.cases.ids.extend(columns.identities)
-        self.cases.labels.extend(map(self._labels.setdefault, columns.labels, columns.labels))
-        self.cases.headings.extend(headings)
-        self.cases.clusters.extend(map(self._clusters.setdefault, columns.clusters, columns.clusters))
-
-    def _known_ids(self) -> set[str]:
-        if self._ids is None:
-            self._ids = set(self.cases.ids)
-        return self._ids
-
-    def close(self) -> None:
-        """Free what only adding cases needs."""
-        self._ids = None
+        self._check_labels(made.labels, len(made.examples), heading.meta["expect"])
+        self._ids.add(identity)
+        self._known_labels.update(made.labels or ())
+        if made.meta:
+            heading = Heading(heading.groups, {**heading.meta, **made.meta})
+        self._examples.extend(chain.from_iterable(made.examples), [len(made.examples)], width)
+        self.cases.ids.append(identity)
+        self.cases.labels.append(self._shared.setdefault(made.labels, made.labels))
+        self.cases.headings.append(heading)
+        self.cases.clusters.append(sys.intern(made.cluster))
 
     def infer_labels(self) -> None:
         """Name the labels after the cases if they have names."""
@@ -341,9 +299,9 @@ class Suite:
 
     def _check_texts(self, made: Case) -> int:
         """Return the number of texts of each example, the same in every case."""
-        texts = self._texts
         if not made.examples:
             raise DataError("no examples", fix='case("a text", label="positive")')
+        width = self._examples.width if self.cases else len(made.examples[0])
         for example in made.examples:
             if len(example) not in (1, 2):
                 raise DataError(
@@ -351,13 +309,12 @@ class Suite:
                     why="an example is one text, or a pair of texts",
                     fix="join them, or make several examples of them",
                 )
-            if texts not in (0, len(example)):
+            if len(example) != width:
                 raise DataError(
-                    f"an example of {len(example)} texts, where those before it have {texts}",
+                    f"an example of {len(example)} texts, where those before it have {width}",
                     fix="two suites: a model gets single texts or pairs, not both",
                 )
-            texts = len(example)
-        return texts
+        return width
 
     def _check_labels(self, labels: tuple[Label, ...] | None, examples: int, expect: Expect) -> None:
         if labels is None:
@@ -397,22 +354,6 @@ class Suite:
                 f"label {shortened(label)} is not one of {some(names, 12)}",
                 fix=nearest(word, names[:100]) or "give case(..., label=...) one of those labels",
             )
-
-
-@dataclass(frozen=True, slots=True)
-class NewCases:
-    """Cases to add: a value per case, apart from the texts, which are those of all examples end to end."""
-
-    functionalities: Sequence[str]
-    identities: Sequence[str]
-    texts: Sequence[str]
-    sizes: Sequence[int]
-    """Examples per case."""
-    width: int
-    """Texts per example."""
-    labels: Sequence[tuple[Label, ...] | None]
-    clusters: Sequence[str]
-    metas: Sequence[Mapping[str, Any]]
 
 
 Definition = Callable[[Callable[[], Iterator[Case]]], Callable[[], Iterator[Case]]]
