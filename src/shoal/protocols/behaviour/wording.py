@@ -6,16 +6,13 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...core.claims import too_few_templates
 from ...core.measures import RATE, lowest_first, shown, shown_interval
 from ...core.records import Finding, Measure, Measures, Result
 from ..base import differing
 from .settings import Settings
-
-if TYPE_CHECKING:
-    from .changes import Change
 
 NO_ANSWER, NOTHING = "no answer", "(nothing)"
 NO_CASE_APPLIES, NO_CASE_ANSWERED = "no applicable case", "the model answered no case"
@@ -89,24 +86,6 @@ def about_labels(measures: Measures) -> list[str]:
 
 def _in_words(facts: Facts, names: Iterable[str]) -> list[str]:
     return [CAVEATS[name](facts) for name in names if name in facts]
-
-
-# Cases
-
-
-def change_words(change: "Change") -> str:
-    """Return the values before and after, with as many digits as show that the limit is exceeded."""
-    (label, *minus), low, high = change.what, change.before, change.after
-    digits = next(
-        (n for n in (2, 3, 4) if round(abs(round(high, n) - round(low, n)), 6) > change.tolerance), 2
-    )
-
-    def number(value: float) -> str:
-        return f"{value:.{digits}f}".replace("0.", ".", 1).replace("-", "−")
-
-    name = f"P({label})" + "".join(f" − P({other})" for other in minus)
-    limit = f"{change.sign}{number(change.tolerance)}" if change.tolerance else "0"
-    return f"{name} {number(low)} → {number(high)} (limit {limit})"
 
 
 # Findings
