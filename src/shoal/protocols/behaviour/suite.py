@@ -247,7 +247,7 @@ class Suite:
             raise DataError(
                 f"one label only: {names[0]!r}",
                 why="a suite names every label that a model may give",
-                fix='a first line {"label_names": ["negative", "positive"]}; at import, --labels names them all',
+                fix='a first line {"label_names": ["negative", "positive"]}, the column labels, or --labels',
             )
         self.labels, self.in_order = names, False
         # Every heading of a case: those of cases with a meta of their own are copies.
