@@ -79,11 +79,7 @@ def test_a_suite_in_python_gives_each_case_its_id_groups_and_rule():
     assert suite.cases[3].meta["direction"] == "not_more_conf"
 
 
-@pytest.mark.parametrize(
-    "labels",
-    ["positive", ["positive"], [0, 1], ["no", "no "], ["no", "yes", "no"], list(map(str, range(200_000)))],
-    ids=["text", "one", "numbers", "white space", "twice", "many"],
-)
+@pytest.mark.parametrize("labels", ["positive", ["positive"], [0, 1], ["no", "no "], ["no", "yes", "no"]])
 def test_labels_that_are_none_are_refused(labels):
     with pytest.raises(DataError, match="labels must be a list of two or more names, found"):
         Suite("mini", labels=labels)
@@ -96,18 +92,12 @@ def yields_a_tuple():
 @pytest.mark.parametrize(
     ("cases", "message"),
     [
-        (lambda: [("Great.", "positive")], r"case 1: a tuple, not a case: \('Great.*[\s\S]*try: yield case"),
-        (lambda: [], "yields no case"),
-        (lambda: None, r"gives nothing, cases are expected[\s\S]*try: yield case"),
+        (lambda: [("Great.", "positive")], r"case 1: not a case: \('Great.*[\s\S]*try: yield case"),
+        (lambda: None, r"no cases[\s\S]*try: yield case"),
         (lambda: [case(("a", "b", "c"), label="positive")], "case 1: an example of 3 texts"),
         (
             lambda: [case("a", label="positive"), case(("a", "b"), label="positive")],
             "case 2: an example of 2 texts, where those before it have 1",
-        ),
-        (lambda: [case("Great \ud83d", label="positive")], r"\\ud83d in an example is half of a character"),
-        (
-            lambda: [case("a", label=[["positive"]])],
-            r"a label is a text or a whole number, found \['positive'\]",
         ),
     ],
 )
@@ -115,22 +105,6 @@ def test_a_function_that_yields_no_cases_is_told_so(cases, message):
     suite = Suite("mini", labels=("negative", "positive"))
     with pytest.raises(DataError, match=message):
         suite.minimum(capability="negation")(cases)
-
-
-def test_a_decorator_without_brackets_or_capability_says_what_to_write():
-    suite = Suite("mini", labels=("negative", "positive"))
-    with pytest.raises(
-        DataError, match=r'@suite.minimum without brackets\n  try: @suite.minimum\(capability="…"\)'
-    ):
-
-        @suite.minimum
-        def praise():
-            yield case("Great.", label="positive")
-
-    with pytest.raises(DataError, match="@suite.invariance without a capability"):
-        suite.invariance()
-    with pytest.raises(DataError, match=r'without an expectation\n.*expect="not more confident"'):
-        suite.directional(capability="time")
 
 
 def test_an_expectation_that_cannot_be_is_refused_with_its_functionality():

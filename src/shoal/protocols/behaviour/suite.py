@@ -7,7 +7,7 @@ Written in Python with the decorators below, or read from a file by `suite_files
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -56,13 +56,6 @@ def _texts(example: Any) -> Example:
             f"an example is a text or a pair of texts, found {example!r}",
             fix='case("a text"), or case(("a premise", "a hypothesis"))',
         )
-    try:
-        "".join(texts).encode()
-    except UnicodeEncodeError as problem:
-        half = ascii(problem.object[problem.start])[1:-1]
-        raise DataError(
-            f"{half} in an example is half of a character", fix="write the whole character"
-        ) from None
     return tuple(texts)
 
 
@@ -112,27 +105,23 @@ class Suite:
 
     # Writing a suite in Python
 
-    def minimum(
-        self, *bare: object, capability: str = "", expect: Given = "pred_equals_label"
-    ) -> "Definition":
+    def minimum(self, *, capability: str, expect: Given = "pred_equals_label") -> "Definition":
         """Decorate a function that yields labelled cases: each prediction must equal its label (MFT).
 
         For free answers, `expect` has rules with arguments: `{"contains": "Paris", "max_words": 20}`.
         """
-        return self._definition(bare, capability, "MFT", Expect.of(expect, DEFAULTS["MFT"]))
+        return self._definition(capability, "MFT", Expect.of(expect, DEFAULTS["MFT"]))
 
-    def invariance(
-        self, *bare: object, capability: str = "", expect: Given = "", tolerance: float = 0.1
-    ) -> "Definition":
+    def invariance(self, *, capability: str, expect: Given = "", tolerance: float = 0.1) -> "Definition":
         """Decorate a function that yields originals with variants: the prediction must not change (INV).
 
         For free answers, `expect` is "same_text" or `{"token_f1": 0.8}`.
         """
         default = replace(DEFAULTS["INV"], tolerance=tolerance)
-        return self._definition(bare, capability, "INV", Expect.of(expect or default.rule, default))
+        return self._definition(capability, "INV", Expect.of(expect or default.rule, default))
 
     def directional(
-        self, *bare: object, capability: str = "", expect: Given = "", tolerance: float = 0.1, na_if: str = ""
+        self, *, capability: str, expect: Given, tolerance: float = 0.1, na_if: str = ""
     ) -> "Definition":
         """Decorate a function that yields originals with variants: confidence may only move one way (DIR).
 
@@ -140,20 +129,10 @@ class Suite:
         rule. `na_if` is the filter of cases that do not apply, such as "original pred is neutral".
         """
         base = Expect("", tolerance, "all_except_first", na_if)
-        return self._definition(bare, capability, "DIR", Expect.of(expect, base))
+        return self._definition(capability, "DIR", Expect.of(expect, base))
 
-    def _definition(
-        self, bare: tuple[object, ...], capability: str, test_type: TestType, expect: Expect
-    ) -> "Definition":
-        word = {"MFT": "minimum", "INV": "invariance", "DIR": "directional"}[test_type]
-        more = ', expect="not more confident"' if test_type == "DIR" else ""
-        if bare or not capability or not expect.rule:
-            missing = "brackets" if bare else "a capability" if not capability else "an expectation"
-            raise DataError(
-                f"{self.name}: @suite.{word} without {missing}", fix=f'@suite.{word}(capability="…"{more})'
-            )
-
-        def define(function: Callable[[], Iterator[Case]]) -> Callable[[], Iterator[Case]]:
+    def _definition(self, capability: str, test_type: TestType, expect: Expect) -> "Definition":
+        def define(function: Callable[[], Iterable[Case]]) -> Callable[[], Iterable[Case]]:
             name = function.__name__
             if name in self._headings:
                 raise DataError(
@@ -163,8 +142,13 @@ class Suite:
             self.descriptions[name] = " ".join((function.__doc__ or "").split())
             with errors_at(name):
                 self.add_functionality(name, capability, test_type, expect)
-            for number, made in enumerate(_made(function), start=1):
+                cases = list(function() or ())
+                if not cases:
+                    raise DataError("no cases", fix=YIELD)
+            for number, made in enumerate(cases, start=1):
                 with errors_at(f"{name}, case {number}"):
+                    if not isinstance(made, Case):
+                        raise DataError(f"not a case: {shortened(made)}", fix=YIELD)
                     self.add_case(name, str(number), made)
             return function
 
@@ -356,7 +340,7 @@ class Suite:
             )
 
 
-Definition = Callable[[Callable[[], Iterator[Case]]], Callable[[], Iterator[Case]]]
+Definition = Callable[[Callable[[], Iterable[Case]]], Callable[[], Iterable[Case]]]
 
 
 def label_names(names: Any, what: str) -> tuple[str, ...]:
@@ -378,19 +362,3 @@ def shortened(value: object) -> str:
     """Return a value for a message, cut after 80 characters."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:80]}…"
-
-
-def _made(function: Callable[[], Iterable[Case]]) -> Iterator[Case]:
-    """Yield the cases of a functionality; raise if there are none, or anything else."""
-    name, cases = function.__name__, function()
-    if not isinstance(cases, Iterable):
-        kind = "nothing" if cases is None else type(cases).__name__
-        raise DataError(f"{name} gives {kind}, cases are expected", fix=YIELD)
-    number = 0
-    for number, made in enumerate(cases, start=1):
-        if not isinstance(made, Case):
-            found = f"a {type(made).__name__}, not a case: {shortened(made)}"
-            raise DataError(f"{name}, case {number}: {found}", fix=YIELD)
-        yield made
-    if not number:
-        raise DataError(f"{name} yields no case", fix="yield one, or leave the functionality out")
