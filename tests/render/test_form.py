@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from shoal import Suite, case, read_suite, write_suite
 from shoal.cli import main
-from shoal.protocols.behaviour.form import form_data
+from shoal.protocols.behaviour.suite_files import form_data
 
 
 def shoal(*arguments: object) -> Any:

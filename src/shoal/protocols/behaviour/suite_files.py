@@ -1,11 +1,12 @@
 """Suites in files: read, imported from other formats, run from a Python module, written, exported for querying."""
 
 import json
+import re
 import sys
-import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from runpy import run_path
 from typing import Any, get_args
@@ -18,7 +19,7 @@ from ...data import SuiteRows, columns, read_suite_rows, with_label_names
 from ...data.invalid import first_few
 from ...data.suite import is_suite_file
 from .expect import DIRECTIONS, Expect
-from .rules import SPAN_RULES
+from .rules import SPAN_RULES, needs_labels
 from .suite import DEFAULTS, Suite, label_names, labels_of, shortened
 from .template_suites import is_sheet, is_yaml, read_sheet_suite, read_template_suite
 
@@ -142,7 +143,10 @@ def suite_from_rows(
     )
     with errors_at(f"{path}, line 1"):
         suite.labels = None if names is None else label_names(names, "label_names")
-        suite.descriptions = _descriptions(header.get("descriptions") or {})
+        about = header.get("descriptions")
+        suite.descriptions = (
+            {name: str(text) for name, text in about.items()} if isinstance(about, dict) else {}
+        )
     opened: dict[str, tuple[Any, ...]] = {}
     with collector_paused():
         for number, row in found.rows:
@@ -163,16 +167,6 @@ def suite_from_rows(
     if found.templated:
         suite.infer_clusters()
     return suite
-
-
-def _descriptions(given: Any) -> dict[str, str]:
-    """Return the descriptions of functionalities in a header."""
-    if not isinstance(given, dict) or not all(isinstance(text, str) for text in given.values()):
-        raise DataError(
-            f'"descriptions" must be texts by functionality, found {shortened(given)}',
-            fix='"descriptions": {"negated praise": "…"}',
-        )
-    return dict(given)
 
 
 def _add_row(
@@ -349,19 +343,11 @@ def _run(path: Path) -> dict[str, Any]:
         raise
     except (Exception, SystemExit) as problem:
         raise DataError(
-            f"{path}{_line(path, problem)}: {type(problem).__name__}: {problem}",
+            f"{path}: {type(problem).__name__}: {problem}",
             fix=f"correct the module; python {path} shows more",
         ) from None
     finally:
         sys.path.remove(beside)
-
-
-def _line(path: Path, problem: BaseException) -> str:
-    """Return the line of an error in the module, for a message."""
-    if isinstance(problem, SyntaxError):
-        return f", line {problem.lineno}"
-    frames = traceback.extract_tb(problem.__traceback__)
-    return next((f", line {frame.lineno}" for frame in reversed(frames) if frame.filename == str(path)), "")
 
 
 # Texts with their ids, to query a model elsewhere
@@ -407,3 +393,58 @@ def rows_of(suite: Suite) -> Iterator[dict[str, Any]]:
                 "example_idx": position,
                 **dict(zip(example_fields(suite.task, len(texts)), texts, strict=True)),
             }
+
+
+# A suite as data for the browser form
+
+RULES = {
+    "MFT": "For each, the model must give the label shown.",
+    "INV": "The variants must not change the model's prediction.",
+    "DIR": "The variants may move the model's confidence one way only.",
+}
+"""The meaning of each test type, for somebody who does not know the terms."""
+CHOICES = 50
+"""More distinct labels are typed, not chosen."""
+
+
+def form_data(suite: Suite) -> dict[str, Any]:
+    """Return what the form needs of a suite: its labels, functionalities, and the lines of its file.
+
+    The rows are text, so that a row without changes leaves the form byte for byte. `data/form.py` reads its answer.
+    """
+    header, *rows = suite_lines(suite)
+    name = re.sub(r"[^\w.-]+", "-", suite.name).strip("-.") or "suite"
+    return {
+        "name": suite.name,
+        "file": f"{name}-edited.json",
+        "digest": sha256("\n".join([header, *rows]).encode()).hexdigest()[:16],
+        "labels": _choices(suite),
+        "header": header,
+        "rows": rows,
+        "functionalities": _functionalities(suite),
+    }
+
+
+def _choices(suite: Suite) -> list[Label]:
+    """Return the labels to choose from; none if answers are texts."""
+    if suite.labels or any(case.meta.get("reading") for case in suite.cases):
+        return list(suite.labels or ())
+    used = {label for case in suite.cases for label in case.labels or ()}
+    plain = sorted((label for label in used if not str(label).startswith("not_")), key=str)
+    return plain if len(plain) <= CHOICES else []
+
+
+def _functionalities(suite: Suite) -> list[dict[str, Any]]:
+    first = {case.groups["functionality"]: case for case in reversed(suite.cases)}
+    return [
+        {
+            "name": name,
+            "capability": case.groups["capability"],
+            "type": case.groups["test type"],
+            "about": suite.descriptions.get(name, ""),
+            "rule": RULES[case.groups["test type"]],
+            "needs_label": needs_labels(case.meta["expect"]),
+        }
+        for name in suite.functionalities
+        if (case := first.get(name))
+    ]
