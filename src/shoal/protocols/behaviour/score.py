@@ -1,5 +1,6 @@
 """Answers to outcomes and measures: pass rates and the suite score (`docs/method/beluga.md` 1.5)."""
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -78,10 +79,10 @@ def refusals(cases: Sequence[Case], answers: Answers) -> list[int]:
 
 def refusal_rate(refused: Sequence[int]) -> list[Measure]:
     """Return the share of cases in which the model refuses to answer, whatever their outcome."""
-    n, basis = len(refused), Basis("cases", column=REFUSED)
+    n, count = len(refused), sum(refused)
     if not n:
         return []
-    count = sum(refused)
+    basis = Basis("cases", column=REFUSED)
     return [Measure("refusal rate", count / n, n, {}, wilson(count, n), "wilson", basis=basis)]
 
 
@@ -122,15 +123,11 @@ def said(cases: Sequence[Case], answers: Answers, shown: Answers) -> list[list[s
 def _label_words(answers: Answers, shown: Answers) -> list[str]:
     """Return each label with its probability; equal ones are one text."""
     columns = (answers.predictions, shown.predictions, confidence_of(answers))
-    texts: dict[tuple[int, int, str], str] = {}
     words = []
     for code, other, chance in zip(*(column.tolist() for column in columns), strict=True):
-        key = code, other, f"{chance:.2f}"
-        if key not in texts:
-            name, label = answers.labels[code], shown.labels[other]
-            text = with_chance(name, key[2])
-            texts[key] = text if label == name else f"{label} ({text})"
-        words.append(texts[key])
+        name, label = answers.labels[code], shown.labels[other]
+        text = with_chance(name, f"{chance:.2f}")
+        words.append(sys.intern(text if label == name else f"{label} ({text})"))
     return words
 
 
