@@ -111,21 +111,14 @@ def constant_answers(
         for text in dict.fromkeys(["", commonest]):
             yield text, Answers((), picked, texts=[text] * count)
         return
-    for index in told_apart(cases, labels):
+    words = {label for case in cases for label in expected_labels(case, labels) if label}
+    words |= set(rule_labels(cases[0].meta["expect"]))
+    used = {i for i, label in enumerate(labels) if {label, str(i), f"not {label}"} & words}
+    others = [i for i in range(len(labels)) if i not in used][:OTHERS]
+    for index in sorted([*used, *others]):
         row = np.full(len(labels), (1 - LUKEWARM) / max(len(labels) - 1, 1))
         row[index] = LUKEWARM
         yield labels[index], Answers(labels, picked + index, np.tile(row, (count, 1)))
-
-
-def told_apart(cases: Iterable[Case], labels: tuple[str, ...]) -> list[int]:
-    """Return the labels that cases expect or their rules name, and a few of the others."""
-    words: set[str] = set()
-    for case in cases:
-        words |= {label for label in expected_labels(case, labels) if label}
-        words |= set(rule_labels(case.meta["expect"]))
-    used = [i for i, label in enumerate(labels) if {label, str(i), f"not {label}"} & words]
-    others = [i for i in range(len(labels)) if i not in set(used)]
-    return sorted(used + others[:OTHERS])
 
 
 # The suite

@@ -255,13 +255,11 @@ class Suite:
             for group in spellings.values()
             for name in group
         }
-        shown = [name for group in alike for name in group] if len(names) > 12 else names
-        options = " ".join(f"--labels {quote(f'{name}={merged[name]}')}" for name in shown)
+        options = " ".join(f"--labels {quote(f'{name}={merged[name]}')}" for name in names)
         return DataError(
             f"labels that differ only in case or spaces: {'; '.join(groups)}",
             why="each spelling would be a label of its own",
-            fix=f"write one spelling, or import with {options}"
-            f"{' and so on for every label' if len(shown) < len(names) else ''}, in the order of the model's outputs",
+            fix=f"write one spelling, or import with {options}, in the order of the model's outputs",
         )
 
     def infer_clusters(self) -> None:

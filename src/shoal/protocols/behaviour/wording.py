@@ -111,19 +111,10 @@ def subject(settings: Settings | None, result: Result) -> str:
         f"suite {given['suite']}",
         f", {given['split']} split" if given.get("split") else "",
         f", and {iid:,} i.i.d. cases" if iid else "",
-        _repeated(result),
         f", profile {profile}" if profile and profile != "recommended" else "",
         unusual_settings(settings),
     ]
     return "".join(parts)
-
-
-def _repeated(result: Result) -> str:
-    """Return how many repeated cases were kept or dropped: a pass rate counts each that was kept."""
-    facts = result.job.get("about", {}).items()
-    counts = [(name, count) for name, count in facts if name.startswith("repeated cases")]
-    words = [f"{count:,} {name if count > 1 else name.replace('cases', 'case')}" for name, count in counts]
-    return f" ({', '.join(words)})" if words else ""
 
 
 def unusual_settings(settings: Settings | None, shown_elsewhere: Sequence[str] = ()) -> str:
@@ -213,13 +204,6 @@ def weakest_words(capabilities: Sequence[Measure], number: int) -> str:
 def percent(row: Measure) -> str:
     """Return a rate with its unit."""
     return f"{shown(row.value, RATE)} %"
-
-
-def never_passed(rates: Sequence[Measure]) -> str:
-    """Return how many functionalities have no passing case, and how many no failing one."""
-    known = [row.value for row in rates if row.value is not None]
-    none, all_ = sum(value == 0 for value in known), sum(value == 1 for value in known)
-    return f"{none} of {len(known)} functionalities have no passing case; {all_} have no failing case."
 
 
 def over_templates_words(whole: Measure) -> str:
