@@ -229,17 +229,6 @@ def test_every_mistake_of_a_functionality_is_named_at_once(tmp_path):
     assert [line in str(refused.value) for line in ("thing", "'nope'", "'other'", "no label")] == [True] * 4
 
 
-def test_every_functionality_with_a_mistake_is_named_at_once(tmp_path):
-    text = "labels: [a, b]\ntests:\n" + "".join(f"  t{i}: {{label: c, templates: [x]}}\n" for i in range(12))
-    with pytest.raises(DataError) as caught:
-        read_suite(written(tmp_path / "bad.yaml", text))
-    assert (
-        "line 3," in str(caught.value)
-        and "line 12," in str(caught.value)
-        and "and 2 more" in str(caught.value)
-    )
-
-
 SHEET = "functionality,label,template,slot,words\n"
 WRONG_SHEETS = {
     SHEET + "t,a,x,,\nt,A,y,,\n": "labels that differ only in case or spaces: 'A' (1), 'a' (1)",
@@ -286,11 +275,6 @@ def test_a_workbook_may_have_empty_rows_and_numbers(tmp_path):
     ]
 
 
-def test_labels_of_a_spreadsheet_without_a_list_have_no_order(tmp_path):
-    suite = read_suite(written(tmp_path / "hotel.csv", SHEET + "t,b,x,,\nt,not_a,y,,\n"))
-    assert suite.labels == ("a", "b") and not suite.in_order
-
-
 def test_a_template_has_its_own_variants_next_to_the_shared_ones(tmp_path):
     text = """
 tests:
@@ -312,12 +296,6 @@ def test_a_changed_word_list_changes_the_identity_of_a_suite(tmp_path, monkeypat
     path.touch()
     _read_once.cache_clear()
     assert suite_digest(str(path), (2, 2)) != before
-
-
-def test_templates_share_a_sample(tmp_path):
-    words = {"w": ["one", "two"], "v": [str(i) for i in range(50)]}
-    drawn = [filled.template for filled in fill(["{v} {w}", "{w}", "{v}"], words, n=20)]
-    assert [drawn.count(template) for template in ("{v} {w}", "{w}", "{v}")] == [9, 2, 9]
 
 
 def test_tags_and_huge_nesting_are_read_as_text_or_refused(tmp_path):
