@@ -68,6 +68,7 @@ def test_repeated_cases_are_dropped_only_where_somebody_says_so(tmp_path):
     write_suite(made, tmp_path / "s.jsonl")
     built = build(Settings(suite=str(tmp_path / "s.jsonl")))
     assert [one.id for one in built.cases] == ["f/0", "f/1", "f/2"]
+    assert built.about["repeated cases kept"] == 1
     built = build(Settings(suite=str(tmp_path / "s.jsonl"), duplicates="drop"))
     assert [one.id for one in built.cases] == ["f/0", "f/2"]
     assert [one.id for one in built.whole] == ["f/0", "f/1", "f/2"]

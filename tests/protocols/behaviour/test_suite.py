@@ -90,7 +90,7 @@ def yields_a_tuple():
 @pytest.mark.parametrize(
     ("cases", "message"),
     [
-        (lambda: [("Great.", "positive")], r"case 1: not a case: \('Great.*[\s\S]*try: yield case"),
+        (lambda: [("Great.", "positive")], r"case 1: a tuple, not a case: \('Great.*[\s\S]*try: yield case"),
         (lambda: None, r"no cases[\s\S]*try: yield case"),
         (lambda: [case(("a", "b", "c"), label="positive")], "case 1: an example of 3 texts"),
         (

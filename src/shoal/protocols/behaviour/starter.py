@@ -7,7 +7,8 @@ import numpy as np
 import yaml
 
 from ...core.errors import DataError
-from ...data.labelled import LabelledTexts, Row
+from ...data.grammar.rows import Row
+from ...data.labelled import LabelledTexts
 
 STARTER = """\
 # A suite of behavioural tests. Read some of its cases, then audit a model:

@@ -148,7 +148,7 @@ class Suite:
             for number, made in enumerate(cases, start=1):
                 with errors_at(f"{name}, case {number}"):
                     if not isinstance(made, Case):
-                        raise DataError(f"not a case: {shortened(made)}", fix=YIELD)
+                        raise DataError(f"a {type(made).__name__}, not a case: {shortened(made)}", fix=YIELD)
                     self.add_case(name, str(number), made)
             return function
 

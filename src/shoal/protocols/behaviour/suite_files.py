@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
@@ -156,9 +157,9 @@ def suite_from_rows(
                 found.invalid.add(number, problem)
     if found.invalid.count and not (skip_invalid and suite.cases):
         total = found.invalid.count + len(suite.cases)
-        problem = found.invalid.error(path, found.unit, total, otherwise)
+        invalid = found.invalid.error(path, found.unit, total, otherwise)
         spellings = suite.spelling_problem() if suite.labels is None else None
-        raise problem.with_also(spellings) if spellings else problem
+        raise invalid.with_also(spellings) if spellings else invalid
     if not suite.cases:
         raise DataError(f"{path}: no cases", fix="check that this is the file you meant")
     with errors_at(str(path)):
@@ -343,11 +344,19 @@ def _run(path: Path) -> dict[str, Any]:
         raise
     except (Exception, SystemExit) as problem:
         raise DataError(
-            f"{path}: {type(problem).__name__}: {problem}",
+            f"{path}{_line(path, problem)}: {type(problem).__name__}: {problem}",
             fix=f"correct the module; python {path} shows more",
         ) from None
     finally:
         sys.path.remove(beside)
+
+
+def _line(path: Path, problem: BaseException) -> str:
+    """Return the line of an error in the module, for a message."""
+    if isinstance(problem, SyntaxError):
+        return f", line {problem.lineno}"
+    frames = traceback.extract_tb(problem.__traceback__)
+    return next((f", line {frame.lineno}" for frame in reversed(frames) if frame.filename == str(path)), "")
 
 
 # Texts with their ids, to query a model elsewhere

@@ -111,10 +111,19 @@ def subject(settings: Settings | None, result: Result) -> str:
         f"suite {given['suite']}",
         f", {given['split']} split" if given.get("split") else "",
         f", and {iid:,} i.i.d. cases" if iid else "",
+        _repeated(result),
         f", profile {profile}" if profile and profile != "recommended" else "",
         unusual_settings(settings),
     ]
     return "".join(parts)
+
+
+def _repeated(result: Result) -> str:
+    """Return how many repeated cases were kept or dropped: a pass rate counts each that was kept."""
+    facts = result.job.get("about", {}).items()
+    counts = [(name, count) for name, count in facts if name.startswith("repeated cases")]
+    words = [f"{count:,} {name if count > 1 else name.replace('cases', 'case')}" for name, count in counts]
+    return f" ({', '.join(words)})" if words else ""
 
 
 def unusual_settings(settings: Settings | None, shown_elsewhere: Sequence[str] = ()) -> str:
