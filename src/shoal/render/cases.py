@@ -29,10 +29,9 @@ SMALL = 1_000_000
 
 
 def outcome_words(shown: ShownCase, answers: Sequence[str] = ()) -> list[str]:
-    """Return the expectation, the answers and how far they moved, in words."""
+    """Return the expectation and the answers in words."""
     words = [f"expected {shown.expected}"] if shown.expected else []
-    words += [f"got {answer}" for answer in answers]
-    return [*words, *([shown.change] if shown.change else [])]
+    return words + [f"got {answer}" for answer in answers]
 
 
 def error_of(shown: ShownCase) -> str:

@@ -117,12 +117,6 @@ def test_a_failing_case_shows_what_the_model_said_of_it():
     assert "expected positive, got negative .80" in text
 
 
-def test_checks_that_failed_come_before_the_table():
-    checks = [{"name": "label order", "ok": False, "detail": "likely wrong"}, {"name": "sums", "ok": True}]
-    text = alone(audited(answers_of(probabilities()), checks=checks))
-    assert text.index("! label order: likely wrong") < text.index("passed") and "sums" not in text
-
-
 def test_all_is_well_only_where_everything_was_answered():
     well = alone(audited(answers_of(probabilities())))
     assert "Every applicable case passes." in well and "Weakest" not in well
