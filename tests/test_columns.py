@@ -1,5 +1,7 @@
 """Cases and answers in columns: rows of examples, tables of cases."""
 
+import json
+
 import numpy as np
 
 from shoal.core.case_table import CaseTable, by_group

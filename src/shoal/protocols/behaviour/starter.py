@@ -7,7 +7,7 @@ import numpy as np
 import yaml
 
 from ...core.errors import DataError
-from ...data.grammar.rows import Row
+from ...data.grammar import Row
 from ...data.labelled import LabelledTexts
 
 STARTER = """\
