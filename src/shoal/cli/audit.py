@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,6 +21,9 @@ from .options import (
     refuse_overwrite,
     suite_and_data,
 )
+
+if TYPE_CHECKING:
+    from ..core.records import Result
 
 
 @click.command("try")
@@ -66,13 +69,9 @@ def try_command(
       shoal try behaviour tiny:sentiment --html page.html
     """
     from ..core.records import for_new_templates
-    from ..protocols.behaviour.template_suites import waiting
     from ..render.progress import progress_bar
-    from ..render.terminal import print_sections
     from ..runs.results import audit_and_keep, labelled
     from ..runs.settings import parse_pairs
-    from ..runs.viewing import result_sections
-    from .views import spending_words
 
     values: dict[str, Any] = dict(parse_pairs([*pairs, *([f"limit={limit}"] if limit else [])]))
     if only and "only" in values:
@@ -88,11 +87,7 @@ def try_command(
     if as_json:
         echo_json(result)
     else:
-        print_sections(result_sections(result), full=full)
-        if note := waiting(str(values.get("suite", ""))):
-            click.echo(f"\n{note}")
-        if words := spending_words([(model, spent)]):
-            click.echo(f"\nSpent: {words}")
+        _print_result(result, str(values.get("suite", "")), model, spent, full)
     refuse_dead([result])
     if html:
         from ..render.writing import write_report
@@ -102,6 +97,19 @@ def try_command(
     if not as_json:
         kept = "Next: shoal show last --failing    shoal report last"
         click.echo("\n" + (printable(f"The result was not kept: {not_kept}") if not_kept else kept))
+
+
+def _print_result(result: "Result", suite: str, model: str, spent: Any, full: bool) -> None:
+    from ..protocols.behaviour.template_suites import waiting
+    from ..render.terminal import print_sections
+    from ..runs.viewing import result_sections
+    from .views import spending_words
+
+    print_sections(result_sections(result), full=full)
+    if note := waiting(suite):
+        click.echo(f"\n{note}")
+    if words := spending_words([(model, spent)]):
+        click.echo(f"\nSpent: {words}")
 
 
 @click.command("explain")
