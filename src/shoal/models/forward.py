@@ -122,7 +122,7 @@ def logits_at_places(network: Any) -> Iterator[Ask]:
     """Restrict a network to the logits at some places of each text, inside this block."""
     torch, _ = libraries()
     now = threading.local()  # the request of each thread
-    like_bert = _is_like_bert(network)
+    like_bert = is_like_bert(network)
 
     def keep(states: "Tensor") -> "Tensor":
         return states[torch.arange(len(states), device=states.device)[:, None], now.where]
@@ -155,7 +155,7 @@ def label_logits(network: Any, *, embedded: bool = False) -> "Iterator[Callable[
     A BERT classifier reads only the first token's last state. `embedded`: inputs are embeddings, not token ids.
     """
     now = threading.local()
-    like_bert = _is_like_bert(network)
+    like_bert = is_like_bert(network)
 
     def ask(**inputs: "Tensor") -> "Tensor":
         if like_bert and not embedded:
@@ -174,7 +174,7 @@ def label_logits(network: Any, *, embedded: bool = False) -> "Iterator[Callable[
 @contextmanager
 def narrowed(network: Any) -> Iterator[None]:
     """Compute the last layer of a BERT classifier at the first token only, in operations that engines support."""
-    with _narrow_last_layer(network, _first, _attend) if _is_like_bert(network) else nullcontext():
+    with _narrow_last_layer(network, _first, _attend) if is_like_bert(network) else nullcontext():
         yield
 
 
@@ -202,7 +202,8 @@ def _first(states: "Tensor") -> "Tensor":
     return states[:, :1]
 
 
-def _is_like_bert(network: Any) -> bool:
+def is_like_bert(network: Any) -> bool:
+    """Return whether a network has BERT's layers, as Transformers 5 builds them."""
     _, transformers = libraries()
     if int(transformers.__version__.split(".")[0]) < 5:
         return False  # their layers return tuples

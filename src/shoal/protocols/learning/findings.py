@@ -1,7 +1,7 @@
 """Findings of a plan's trainings: the conclusion of each table, lost tasks, negative transfer.
 
-A row whose i.i.d. score is significantly and 20 points below the iid row's lost the task, or never learnt it. So did one
-of its runs where that holds for the run: a mean hides it, and few seeds show nothing.
+A row whose i.i.d. score is significantly and 20 points below the iid row's lost the task, or never learnt it. Runs are
+tested too: a mean hides one that lost everything.
 
 Negative transfer (`docs/method/beyond.md` 7.10): training on a functionality's siblings makes it worse,
 Δ_F = s_F(its siblings trained on) - s_F(its whole capability held out), case by case.
@@ -34,7 +34,7 @@ from .lessons import held_out, training_cases
 from .scoring import FORGOTTEN, UNTRAINED
 from .settings import Settings
 from .table3 import IID_COLUMN, Cell, Name, TableRow, name_of
-from .trainings import Floats, Row, Scenario, Trainings, read_trainings
+from .trainings import Floats, Row, Trainings, read_trainings
 
 CONCLUSION, NEGATIVE_TRANSFER, SHARED_TEXTS = "conclusion", "negative transfer", "shared texts"
 UNTUNED_NUMBERS = "untuned numbers"
@@ -137,9 +137,9 @@ def table_findings(tables: Sequence[ModelTable]) -> list[Finding]:
 
 def lost_tasks(table: ModelTable) -> Iterator[Finding]:
     """Yield the rows that lost the task or never learnt it, in some run at least; their other columns mean nothing."""
-    for row in table.rows[1:] if table.baseline else ():
+    for row in table.rows:
         cell = row.cells.get(IID_COLUMN, Cell())
-        scores, count = _lost_runs(table, table.baseline, row.name)
+        scores, count = _lost_runs(table, row)
         if count or (row.verdict(IID_COLUMN) == "worse" and cell.change <= -MUCH):
             kind = FORGOTTEN if wording.starts_trained(row.name) else UNTRAINED
             rests_on = tuple(measure for measure in (cell.score, cell.difference) if measure)
@@ -147,19 +147,23 @@ def lost_tasks(table: ModelTable) -> Iterator[Finding]:
             yield Finding(kind, wording.lost_task(row, scores, count), rests_on, LOST, groups)
 
 
-def _lost_runs(table: ModelTable, base: Scenario, row: Row) -> tuple[list[float], int]:
+def _lost_runs(table: ModelTable, row: TableRow) -> tuple[list[float], int]:
     """Return the i.i.d. score of each run, and how many runs lost the task (Bonferroni over the runs of all rows)."""
-    scenario = table.scenarios[row, table.trainings.hold_outs[0]]
+    base = table.baseline
+    if base is None or row.is_baseline:
+        return [], 0
+    scenario = table.scenarios[row.name, table.trainings.hold_outs[0]]
     ours, theirs = common_seeds(scenario, base)
-    known = ~np.isnan(scenario.iid[:, ours] - base.iid[:, theirs]).any(axis=1)
-    new, old = scenario.iid[known][:, ours], base.iid[known][:, theirs]
-    level = ALPHA / max(1, len(ours) * len(table.trainings.rows))
+    new, old = scenario.iid[:, ours], base.iid[:, theirs]
+    known = ~np.isnan(new - old).any(axis=1)
+    if not ours or not known.any():
+        return [], 0
+    level = ALPHA / (len(ours) * len(table.trainings.rows))
     lost = [
         change.mean() <= -MUCH and sign_test(int((change > 0).sum()), int((change < 0).sum())) <= level
-        for change in (new - old).T
-        if len(change)
+        for change in (new - old)[known].T
     ]
-    return [float(run.mean()) for run in new.T if len(run)], sum(lost)
+    return new[known].mean(axis=0).tolist(), sum(lost)
 
 
 # Negative transfer
