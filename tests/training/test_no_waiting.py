@@ -96,12 +96,10 @@ def test_nor_with_masked_words(tmp_path, never_waiting):
     assert log.steps
 
 
-@pytest.mark.parametrize("own_head", [False, True])
-def test_a_step_elsewhere_mixes_no_devices_and_no_copy_blocks(own_head, toy):
+def test_a_step_elsewhere_mixes_no_devices_and_no_copy_blocks(toy):
     """A meta tensor has no data, so that reading it is an error."""
     for environment in toy:
-        plain = load_model("tiny:sentiment")
-        model = plain.with_own_head(LABELS) if own_head else plain.with_fresh_head(LABELS, 0)
+        model = load_model("tiny:sentiment").with_fresh_head(LABELS, 0)
         vars(model)["device"] = "meta"
         network = model.network("classify").to("meta")
         source = Tokens(model, [example for item in environment.items for example in item.examples])
