@@ -39,7 +39,7 @@ from shoal.core.records import Answer, Answers
 from shoal.protocols import bias, cood, merge
 from shoal.protocols.base import Built
 from shoal.protocols.behaviour.score import measure
-from shoal.protocols.cood.cells import CELLS, KINDS, target
+from shoal.protocols.cood.grid import CELLS, KINDS, target
 from shoal.runs.settings import make_settings
 
 Floats = NDArray[np.float64]

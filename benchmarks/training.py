@@ -27,7 +27,6 @@ from transformers.utils import logging
 
 from shoal import load_model
 from shoal.models.hf import HFModel
-from shoal.models.loaded import shared_tokens
 from shoal.training.batch import Tokens
 from shoal.training.environments import Environment, Labelled
 from shoal.training.from_scratch import make_tokenizer
@@ -83,7 +82,6 @@ def _one_hot(label: int) -> tuple[float, ...]:
 
 def with_shoal(folder: Path, rows: list[Row]) -> float:
     """As the first stage of a plan does: nothing is known of the texts."""
-    shared_tokens.cache_clear()
     model = load_model(f"hf:{folder}").with_fresh_head(LABELS, 0)
     data, method = [environment(rows)], make_method("vanilla")
     start = time.perf_counter()

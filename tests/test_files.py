@@ -16,11 +16,9 @@ from shoal.core.files import (
     read_json_array,
     read_json_lines,
     read_lines,
-    replacing,
     writing,
 )
-from shoal.core.tables import read_table
-from shoal.protocols.behaviour.build import load_suite
+from shoal.data.tables import read_table
 
 
 def lines_of(path: Path) -> list[str]:
@@ -36,15 +34,14 @@ def test_gzip_bom_and_crlf_are_read_as_if_they_were_not_there(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"fine\nbad \xff byte\n", r"line 2: not UTF-8 \(byte 0xff at column 5\)"),
-        (b"fine\nbad \0 byte\n", "line 2: holds a NUL byte"),
-        ("id,label\n".encode("utf-16"), r"line 1: not UTF-8[\s\S]*iconv -f utf-16"),
+        (b"fine\nbad \xff byte\n", r"line 2: not UTF-8 text \(byte 0xff at column 5\)"),
+        (b"fine\nbad \0 byte\n", r"line 2: not UTF-8 text \(byte 0x00 at column 5\)"),
         (
             gzip.compress((b"a" * 999 + b"\n") * 40_000, mtime=0),
             "unzipped, it is more than 200 times as large",
         ),
         (b"fine\n" + b"x" * (10 * 10**6), "line 2: longer than 8 MB"),
-        (gzip.compress(b"some text\n" * 1000, mtime=0)[:-20], r"after line \d+: the gzip file is broken"),
+        (gzip.compress(b"some text\n" * 1000, mtime=0)[:-20], "broken.txt: the gzip file is broken"),
     ],
 )
 def test_a_broken_text_file_is_named_with_its_line(tmp_path, content, message):
@@ -63,10 +60,6 @@ def test_a_missing_file_and_a_folder_are_told_apart(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(DataError, match="a pipe or a device, not a regular file"):
         lines_of(tmp_path / "pipe")
-    with pytest.raises(DataError, match="a pipe or a device, not a regular file"):
-        load_suite(str(tmp_path / "pipe"))
-    with pytest.raises(DataError, match="no such file"):
-        lines_of(Path("x" * 5000))
 
 
 def test_a_gzip_that_swells_as_text_does_is_read(tmp_path):
@@ -82,8 +75,6 @@ def test_a_gzip_that_swells_as_text_does_is_read(tmp_path):
         ('{"a": NaN}', "line 2: not JSON"),
         ("[1, 2]", "line 2: an object is expected, found list"),
         ("{" + '"a":[' * 100_000, "line 2: not JSON"),
-        ('{"a": ' + "[" * 101 + "]" * 101 + "}", "line 2: not a record\n  why: nested more than 100 deep"),
-        ('{"a": ' + "9" * 5000 + "}", "line 2: not JSON\n  why: a number of more than 4,300 digits"),
         (r'{"a": ["\ud83d"]}', r"line 2: \\ud83d is half of a character"),
     ],
 )
@@ -105,21 +96,6 @@ def test_a_json_array_gives_its_objects_by_number(tmp_path, form):
     assert is_json_array(path) and list(read_json_array(path)) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('[{"a": 1}, 5]', "row 2: an object is expected, found int"),
-        ('[{"a": 1} {"a": 2}]', "not JSON"),
-        (r'[{"a": "\udc00"}]', "is half of a character"),
-    ],
-)
-def test_a_crooked_array_is_named_with_its_row(tmp_path, text, message):
-    path = tmp_path / "rows.json"
-    path.write_text(text)
-    with pytest.raises(DataError, match=message):
-        list(read_json_array(path))
-
-
 def test_a_table_counts_lines_over_quoted_line_ends(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text('a,b\r\n"one\ntwo",2\r\nthree,4\n')
@@ -135,18 +111,6 @@ def test_blank_lines_of_a_table_count_as_lines(tmp_path):
             list(read_table(tmp_path / name)[1])
 
 
-def test_semicolons_may_divide_a_table(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text('text;"a, b";label\n"x; y";1,5;no\n')
-    assert list(read_table(path)[1]) == [(2, {"text": "x; y", "a, b": "1,5", "label": "no"})]
-
-
-def test_a_field_may_be_longer_than_python_takes_by_default(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("a,b\n1," + "x" * 200_000 + "\n")
-    assert [len(row["b"]) for _, row in read_table(path)[1]] == [200_000]
-
-
 def test_a_quote_in_tsv_is_a_character_unless_it_wraps_the_field(tmp_path):
     path = tmp_path / "t.tsv"
     path.write_text('a\tb\n"used to" should\t1\n"say ""hi"""\t2\n"\t3\n')
@@ -158,15 +122,7 @@ def test_a_quote_in_tsv_is_a_character_unless_it_wraps_the_field(tmp_path):
     [
         ("a,b\n1,2\n3\n", "line 3: 1 fields where the first line names 2"),
         ("a,a\n1,2\n", "column 'a' is there twice"),
-        (
-            'a,b\n1,"open\n',
-            r"line 2: not a table row\n  why: a quote is never closed\n  try: close the quote",
-        ),
-        (
-            'a,b\n1,"' + 100 * ("x" * 2**17 + "\n"),
-            r"line 2: not a table row\n  why: a field is longer than 8 MB",
-        ),
-        ("a,b\n1,2\r3,4\n", r"line 2: not a table row\n  why: a carriage return"),
+        ('a,b\n1,"open\n', "line 2: not a table row"),
         ("\n1,2\n", "line 1: no column names"),
     ],
 )
@@ -213,13 +169,7 @@ def test_any_text_lines_come_back_as_written(tmp_path_factory, lines):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [
-        (b'{"a": [1, 2}', "not JSON"),
-        (b'{"a": NaN}', "NaN is not a JSON number"),
-        (b'["\\ud800"]', "half of a character"),
-        (b"[" * 100_000, "nested too deeply"),
-        (b"\xff", "not UTF-8"),
-    ],
+    [(b'{"a": [1, 2}', "not JSON"), (b'{"a": NaN}', "NaN is not a JSON number"), (b"\xff", "not UTF-8")],
 )
 def test_a_whole_json_file_that_is_none_is_named(tmp_path, content, message):
     path = tmp_path / "x.json"
@@ -229,11 +179,3 @@ def test_a_whole_json_file_that_is_none_is_named(tmp_path, content, message):
     assert "try: " in str(caught.value)
     path.write_bytes(b'\xef\xbb\xbf{"a": [1]}\n')
     assert read_json(path) == {"a": [1]}
-
-
-def test_a_folder_that_is_not_there_is_named_with_what_to_do(tmp_path):
-    place = tmp_path / "reports" / "page.html"
-    with pytest.raises(StoreError) as refused, replacing(place) as beside:
-        beside.write_text("page")
-    assert f"the folder {place.parent} does not exist" in str(refused.value)
-    assert f"mkdir -p {place.parent}" in str(refused.value)

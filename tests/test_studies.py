@@ -62,9 +62,3 @@ def test_the_hans_command_prints_the_stored_numbers(data, capsys):
             assert all(re.search(rf"(?<![\d.]){re.escape(cell)}\b", printed) for cell in cells), cells
         else:
             assert f"| {line} | {' | '.join(cells)} |" in printed
-
-
-def test_the_bias_simulation_still_writes_the_stored_columns():
-    levels = studies.load(studies.STUDIES / "bias" / "levels.py")
-    row = next(levels.count(1))
-    assert set(row) == set(studies.read("bias/levels.csv")[0]) and row["checkpoints"] == 3

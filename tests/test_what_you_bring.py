@@ -23,9 +23,9 @@ def rows() -> list[tuple[str, str, str]]:
     return re.findall(r"^\| .* \| `shoal (.+?)` \| (read|refused).*?: `(.+)` \|$", table, re.MULTILINE)
 
 
-def table_of(labels: list[str], between: str = ",", end: str = "\n") -> str:
+def table_of(labels: list[str], between: str = ",") -> str:
     lines = [f"text{between}label", *map(between.join, zip(ROWS, labels, strict=True))]
-    return "".join(line + end for line in lines)
+    return "".join(line + "\n" for line in lines)
 
 
 def plan_of(*models: str) -> str:
@@ -53,17 +53,10 @@ ASKED = [("praise", 1, 0), ("praise", 2, 0), ("shouting", 1, 0), ("shouting", 1,
 TWICE = [{"case_id": at, "examples": [{"text": text}], "labels": 1} for at, text in enumerate("aab")]
 
 FILES: dict[str, str] = {
-    "commas.csv": table_of(LABELS),
     "semicolons.csv": table_of(LABELS, ";"),
-    "returns.csv": table_of(LABELS, end="\r"),
-    "array.json": json.dumps([{"text": t, "label": y} for t, y in zip(ROWS, LABELS, strict=True)]),
     "numbers.csv": table_of(["0", "1"]),
-    "padded.csv": table_of(["negative ", " positive"]),
     "spelled.csv": table_of(["negative", "Negative"]),
     "nested.jsonl": '{"doc": {"text": "a", "label": "no"}}\n{"doc": {"text": "b", "label": "yes"}}\n{"doc": {}}\n',
-    "unlabelled.csv": table_of(["negative", ""]),
-    "untexted.csv": "text,label\n ,negative\nb,positive\n",
-    "one.csv": table_of(["positive", "positive"]),
     "typos.csv": "before,after\nGood.,Goood.\nBad.,Baad.\n",
     "unclosed.csv": 'text,label\n"a,negative\nb,positive\n',
     "hotel.py": HOTEL,
@@ -76,22 +69,16 @@ FILES: dict[str, str] = {
     "slip.py": "from shoal import Suite\nsuite = Siute('hotel')\n",
     "twice.jsonl": suite_of(*TWICE),
     "twice-answers.jsonl": "".join(json.dumps({"case_id": at, "pred": "positive"}) + "\n" for at in range(3)),
-    "three.jsonl": suite_of({"case_id": 1, "examples": [["a", "b", "c"]], "labels": 1}),
     "half.jsonl": suite_of({"case_id": 1, "examples": [{"text": "\ud83d"}], "labels": 1}),
     "unordered.jsonl": suite_of(
         *({"case_id": at, "examples": [{"text": word}], "labels": word} for at, word in enumerate(LABELS)),
         labels=None,
     ),
     "numbered.jsonl": "".join(json.dumps({"case_id": at, "pred": at}) + "\n" for at in range(2)),
-    "worded.jsonl": "".join(json.dumps({"case_id": at, "pred": LABELS[at]}) + "\n" for at in range(2)),
     "plan.toml": plan_of("predictions:answers.jsonl"),
     "gone.toml": plan_of("predictions:answers.jsonl", "predictions:gone.jsonl"),
     "crooked.toml": "models = [",
     "nothing.toml": '[[rule]]\nfunctionality = "prise"\nat_least = 0.9\n',
-    "cents.toml": "[[rule]]\nat_least = 90\n",
-    "four.jsonl": suite_of(
-        {"case_id": 1, "examples": [{"text": "a"}], "labels": "mixed"}, labels=[*LABELS, "neutral", "mixed"]
-    ),
 }
 
 
@@ -124,6 +111,6 @@ def test_what_you_bring_is_read_or_refused_as_the_page_says(command, how, words,
 def test_the_table_is_there_and_brings_every_file():
     commands = " ".join(command for command, _, _ in rows())
     table = PAGE.read_text().partition("## What you bring, what happens")[2]
-    assert len(rows()) == len(re.findall(r"^\|", table, re.MULTILINE)) - 2 >= 30
+    assert len(rows()) == len(re.findall(r"^\|", table, re.MULTILINE)) - 2 >= 25
     missing = [name for name in {**FILES, **MADE} if name not in commands]
     assert missing == []

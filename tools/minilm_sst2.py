@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from shoal.core.tables import read_table
+from shoal.data.tables import read_table
 from shoal.training.batch import Batch
 from shoal.training.config import TrainConfig
 from shoal.training.loop import Learner, train_network

@@ -157,7 +157,7 @@ def protocols() -> Iterator[str]:
     benchmark = load(ROOT / "benchmarks" / "verbs.py")
     shown = (
         "helps or hurts, equal recipes", "difference of G, interval", "beyond the shortcut, interval",
-        "COOD of equal setups, p", "SD over checkpoints, interval", "equal recipes, p",
+        "SD over checkpoints, interval",
         "pattern accuracy, interval", "equal models, p", "equal models, any pair decided",
     )  # fmt: skip
     rows = []
@@ -356,7 +356,7 @@ def downstream() -> Iterator[str]:
 
 # COOD
 
-USUAL = {"control": "none", "template": "It is <LABEL>", "names": "usual", "reveal": "0", "epoch": ""}
+USUAL = {"control": "none", "template": "It is <LABEL>", "names": "usual", "epoch": ""}
 KINDS = ("ID", "COOD", "beyond the shortcut", "OOD")
 
 

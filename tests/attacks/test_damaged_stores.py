@@ -1,6 +1,5 @@
 """Every file of a finished store cut, flipped, emptied or removed: the run mends it or says what to do."""
 
-import json
 import random
 import shutil
 
@@ -76,25 +75,6 @@ def test_every_damaged_file_is_mended_or_named(finished, tmp_path, damage):
                 assert len(list(brief.outcomes)) == len(list(brief.columns["said"])) == len(list(brief.cases))
             else:  # said in words that name the file and a way out
                 assert "try:" in problem and "answers.jsonl" in problem and "Traceback" not in problem
-
-
-def test_a_resumed_job_whose_model_has_changed_begins_again(finished, tmp_path):
-    """As when a file that the model reads late has changed: its fingerprint cannot tell, its answers do."""
-    folder, jobs, measures = finished
-    store = RunStore(tmp_path / "store")
-    shutil.copytree(folder / "runs", store.folder)
-    job = jobs[1]
-    final = store.job_folder(job.id) / "answers.jsonl"
-    rows = [json.loads(line) for line in final.read_text().splitlines()]
-    for row in rows:
-        row["data"]["label"] = {"positive": "negative", "negative": "positive"}[row["data"]["label"]]
-    partial = store.job_folder(job.id) / "answers.partial.jsonl"
-    partial.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    final.unlink()
-    told = []
-    list(run_here([job], store, lambda step, done, total: told.append(step)))
-    assert "the model has changed: starting again" in told
-    assert result_of(job, store).measures == measures[1]
 
 
 # What trainings leave for each other

@@ -28,7 +28,7 @@ READERS = {
     "show --failing": ("show", "{}", "--failing"),
     "gate": ("gate", "{}", "--rules", "gate.toml", "--json"),
     "compare": ("compare", "{}", "lengths_model", "--json"),
-    "report": ("report", "plan.toml", "--format", "csv", "--out", "page.csv"),
+    "report": ("report", "plan.toml", "--format", "latex", "--out", "page.tex"),
 }
 Damage = Callable[[bytes, random.Random], bytes]
 
@@ -50,7 +50,6 @@ DAMAGES: dict[str, Damage] = {
     "flipped": flipped,
     "another digit": other_digit,
     "emptied": lambda content, rng: b"",
-    "null": lambda content, rng: b"null\n",
     "a list": lambda content, rng: b"[5]\n",
     "an object": lambda content, rng: b'{"a": 1}\n',
     "not text": lambda content, rng: b"\xff\xfe\x00",
@@ -80,7 +79,7 @@ def said(*words: str) -> tuple[int, str, str]:
         main, [word.format("behaviour-answers") for word in words]
     )
     assert done.exception is None or isinstance(done.exception, SystemExit), (words, done.exc_info)
-    page = Path("page.csv")
+    page = Path("page.tex")
     written = page.read_text() if page.exists() else ""
     page.unlink(missing_ok=True)
     return done.exit_code, done.stdout + written, done.stderr

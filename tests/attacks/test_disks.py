@@ -14,7 +14,7 @@ MODELS = ("predictions:answers.jsonl", "python:models_on_disk:by_length")
 VERBS: dict[str, tuple[str, ...]] = {
     "run": ("run", "plan.toml"),
     "report": ("report", "plan.toml", "--into", "done"),
-    "report --format csv": ("report", "plan.toml", "--into", "done", "--format", "csv"),
+    "report --format latex": ("report", "plan.toml", "--into", "done", "--format", "latex"),
     "report --figures": (
         *("report", "plan.toml", "--into", "done"),
         *("--out", "/dev/null", "--figures", "figures"),

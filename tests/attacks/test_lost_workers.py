@@ -17,7 +17,7 @@ from shoal.runs.executors import run_jobs
 from shoal.runs.plan import check_plan
 
 MODELS = """
-import os, signal, threading, time
+import os, signal, time
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -55,11 +55,6 @@ def ignores_the_end(texts):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     (HERE / "asked").touch()
     time.sleep(60)
-
-
-def exits_and_lives_on(texts):
-    threading.Thread(target=time.sleep, args=(600,)).start()
-    raise SystemExit(5)
 
 
 def waits_for_its_killer(texts):
@@ -122,33 +117,6 @@ def test_a_worker_that_is_killed_from_outside_does_not_stop_the_verb(plan_of, tm
     assert output.count("  done\n") == 2 and "Traceback" not in output
     store = RunStore(tmp_path / "runs")
     assert all(store.is_done(job.id) for job in check_plan(read_plan(plan)))
-
-
-@pytest.mark.slow
-def test_a_worker_that_exits_but_whose_threads_live_on_does_not_hang_the_run(plan_of, tmp_path, monkeypatch):
-    monkeypatch.setattr(local, "GRACE", 0.5)
-    jobs = check_plan(read_plan(plan_of("exits_and_lives_on", "fine")))
-    began = time.monotonic()
-    ended = [problem for _, problem in run_jobs(jobs, RunStore(tmp_path / "runs"), workers=2)]
-    assert ended.count(None) == 1 and any("sys.exit(5)" in (problem or "") for problem in ended)
-    assert not multiprocessing.active_children()
-    assert time.monotonic() - began < 300  # the threads sleep for 600 seconds
-
-
-@pytest.mark.slow
-def test_a_worker_that_is_killed_while_it_has_nothing_to_do_is_replaced(plan_of, tmp_path):
-    """Between two jobs, when nobody listens to it: its next job goes to another."""
-    jobs = check_plan(read_plan(plan_of("fine", "exits", "killed_once")))
-    (tmp_path / "killed").touch()  # nobody else is to be killed
-    ended = run_jobs(jobs, RunStore(tmp_path / "runs"), workers=2)
-    problems = [next(ended)[1]]
-    for process in multiprocessing.active_children():
-        assert process.pid
-        os.kill(process.pid, signal.SIGKILL)
-        process.join()
-    problems += [problem for _, problem in ended]
-    assert [problem for problem in problems if problem is not None and "sys.exit(5)" not in problem] == []
-    assert sum(problem is None for problem in problems) == 2
 
 
 @pytest.mark.slow

@@ -24,12 +24,10 @@ def folder(tmp_path, monkeypatch):
     "command",
     [
         "compare predictions:p.json python:m:predict --suite sentiment --out p.json",
-        "compare predictions:p.json python:m:predict --suite sentiment --out p.html",
         "compare predictions:p.json python:m:predict --suite sentiment --out m.py",
-        "gate python:m:predict --suite sentiment --rules rules.toml --junit m.py",
         "gate python:m:predict --suite sentiment --rules rules.toml --junit rules.toml",
         "report plan.toml --out p.html",
-        "report plan.toml --format md --out plan.toml",
+        "report plan.toml --format latex --out plan.toml",
     ],
 )
 def test_a_file_that_is_read_is_not_written(folder, command):

@@ -65,16 +65,16 @@ def test_a_link_a_pipe_and_a_device_stay_what_they_are(world, verb):
     assert stat.S_ISCHR((world / "null.jsonl").stat().st_mode)
 
 
-def test_a_report_goes_into_a_pipe_as_a_page_alone(world, form="html"):
+def test_a_report_goes_into_a_pipe_as_a_page_alone(world):
     (world / "plan.toml").write_text(PLAN)
     assert shoal("run", "plan.toml").exit_code == 0
-    assert shoal("report", "plan.toml", "--format", form, "--out", "page").exit_code == 0
+    assert shoal("report", "plan.toml", "--out", "page").exit_code == 0
     before = {path.name for path in world.iterdir()}
     os.mkfifo(world / "pipe")
     read: list[bytes] = []
     reader = Thread(target=lambda: read.append((world / "pipe").read_bytes()))
     reader.start()
-    done = shoal("report", "plan.toml", "--format", form, "--out", "pipe")
+    done = shoal("report", "plan.toml", "--out", "pipe")
     reader.join()
     assert done.exit_code == 0 and not done.stdout
     assert read[0] == (world / "page").read_bytes()
@@ -84,18 +84,13 @@ def test_a_report_goes_into_a_pipe_as_a_page_alone(world, form="html"):
 MODELS = """
 import asyncio, sys, time
 
-def names(texts): return ["neutral" for _ in texts]
 def nan(texts): return [{"negative": float("nan"), "neutral": 0.5, "positive": 0.5} for _ in texts]
-def nan_for_praise(texts):
-    return [{"negative": float("nan") if "praise" in text else 1.0, "neutral": 0.0, "positive": 0.0} for text in texts]
 def margins(texts): return [{"negative": -2.5, "neutral": -3.0, "positive": -1.5} for _ in texts]
-def margin(texts): return [{"label": "neutral", "score": -3.0} for _ in texts]
 def one_too_many(texts): return ["neutral"] * len(texts), [0.5] * (len(texts) + 1)
 def huge(texts): return [{"negative": 10**400, "neutral": 0, "positive": 0} for _ in texts]
 def ends_the_program(texts): sys.exit(7)
 def hangs(texts): time.sleep(600)
 def cancelled(texts): raise asyncio.CancelledError("lost the server")
-def long_words(texts): raise RuntimeError("x" * 1_000_000)
 """
 
 
@@ -104,13 +99,11 @@ def long_words(texts): raise RuntimeError("x" * 1_000_000)
     [
         ("nan", "not finite"),
         ("margins", "not probabilities"),
-        ("margin", "confidence -3"),
         ("one_too_many", "gave confidences of shape (33,) to 32 examples"),
         ("huge", "not numbers"),
         ("ends_the_program", "sys.exit(7)"),
         ("hangs?timeout=0.2", "no answer within 0.2 seconds"),
         ("cancelled", "CancelledError: lost the server"),
-        ("long_words", "RuntimeError: xxx"),
     ],
 )
 def test_answers_that_cannot_be_right_are_refused_and_none_becomes_a_label(world, model, words):
@@ -203,12 +196,8 @@ ROW = '{"functionality": "praise", "case_id": "0", "pred": "positive", "conf": %
 DIGITS, MANY_TIMES = b": " + b"9" * 5_000 + b"}", {"label_names": ["positive"] * 200_000}
 CROOKED: dict[str, tuple[tuple[str, ...], str, bytes]] = {
     "a number of 5,000 digits": (CHECK, "suite.jsonl", suite_with(labels=5).replace(b": 5}", DIGITS)),
-    "a confidence of 5,000 digits": (TRY, "answers.jsonl", answers_with(ROW % ("9" * 5_000))),
     "a confidence of 10**400": (TRY, "answers.jsonl", answers_with(ROW % ("1" + "0" * 400))),
-    "confidences of 10**400": (TRY, "answers.jsonl", answers_with(ROW % f"[1{'0' * 400}, 0, 0]")),
-    "an example number of 10**30": (TRY, "answers.jsonl", answers_with(ROW % f'null, "example_idx": 1{"0" * 30}')),
     "deep lists in a suite": (CHECK, "suite.jsonl", lines([HEADER]) + b"[" * 200_000),
-    "deep lists in answers": (TRY, "answers.jsonl", b'{"case_id": ' * 100_000),
     "deep lists in a result": (("gate", "result.json", "--rules", "gate.toml"), "result.json", b"[" * 200_000),
     "200,000 label names": (CHECK, "suite.jsonl", lines([HEADER | MANY_TIMES, *suite_rows()])),
     "a gzip of newlines": (CHECK, "suite.jsonl", gzip.compress(b"\n" * 2_000_000)),

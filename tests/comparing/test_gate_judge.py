@@ -204,7 +204,7 @@ def test_per_cent_in_the_place_of_a_fraction_is_refused(make):
     [
         ("", "no rules\n  try: tables that begin with \\[\\[rule\\]\\]"),
         ("[[rules]]\nat_least = 1", 'unknown key "rules"'),
-        ("[[rule]]\nat_leest = 0.9", 'rule 1: unknown key "at_leest"[^$]*try: "at_least"'),
+        ("[[rule]]\nat_leest = 0.9", 'rule 1: at_leest = 0.9[^$]*try: "at_least"'),
         ("[[rule]]\ncapability = 'c'", "rule 1: none of at_least, at_most, no_worse_than_baseline_by"),
         (
             "[[rule]]\nat_least = 0.9\nno_worse_than_baseline_by = 0.1",
@@ -212,10 +212,11 @@ def test_per_cent_in_the_place_of_a_fraction_is_refused(make):
         ),
         ("[[rule]]\nat_least = nan", "a number is expected"),
         ("[[rule]]\nat_least = 1\njudge = 'lower'", "judge = 'lower'[^$]*try: \"lower bound\""),
-        ("[[rule]]\nat_least = 1\njudge = 'point'", "judge = 'point'[^$]*try: judge = \"observed\""),
-        ("[[rule]]\nat_least = 1\njudge = 'anytime'", "judge = 'anytime'[^$]*try: judge = \"upper bound\""),
         ("[[rule]]\nat_least = 1\nfunctionality = 3", 'functionality = 3[^$]*try: functionality = "3"'),
-        ("[[rule]]\nat_least = 1\nallow_errors = 1", "allow_errors = 1\n  why: true or false is expected"),
+        (
+            "[[rule]]\nat_least = 1\nallow_errors = 1",
+            "allow_errors = 1\n  why: a value such as true is expected",
+        ),
     ],
 )
 def test_a_wrong_file_is_refused_by_name(tmp_path, text, message):
@@ -225,24 +226,11 @@ def test_a_wrong_file_is_refused_by_name(tmp_path, text, message):
         read_rules(path)
 
 
-def test_for_at_most_the_exact_test_looks_the_other_way(make):
-    at_most = Rule({"functionality": "f"}, at_most=0.05, judge="upper bound")
-    three, four = (make({"f": [1] * passes + [0] * (20 - passes)}) for passes in (3, 4))
-    assert judge([at_most], three)[0].status == "met"  # three or more of twenty at .05: 7.5 %
-    assert judge([at_most], four)[0].status == "failed"
-
-
 def test_a_verdict_that_the_exact_test_holds_back_says_so(make):
     rule = Rule({"functionality": "f"}, at_least=0.9, judge="lower bound")
     (verdict,) = judge([rule], make({"f": [1] * 52 + [0]}))
     assert verdict.status == "failed" and "p = " in verdict.reason, verdict.reason
     assert judge([rule], make({"f": [1] * 53}))[0].status == "met"
-
-
-def test_a_rate_below_its_limit_that_is_met_says_why(make):
-    rule = Rule({"functionality": "*"}, at_least=0.15, judge="upper bound")
-    (verdict,) = judge([rule], make({"f": [1] * 7 + [0] * 53}))
-    assert verdict.is_met and verdict.reason == "7 of 60 pass; below the limit, but that may be chance"
 
 
 def test_a_gate_counts_the_rules_of_its_file_and_names_what_would_accept_an_undefined_group(make):

@@ -45,7 +45,7 @@ def test_a_functionality_by_hand():
     assert own.rates == (0.9, 0.5)
     assert own.difference == pytest.approx(-0.4)
     assert (own.gained, own.lost, own.n) == (2, 10, 20)
-    assert own.p == 0.03857421875  # sign test of 2 and 10 (`docs/method/beluga.md` 1.13)
+    assert own.p == pytest.approx(0.03857421875)  # sign test of 2 and 10 (`docs/method/beluga.md` 1.13)
     assert own.interval and own.interval[0] < -0.4 < own.interval[1] < 0
 
 
@@ -209,14 +209,6 @@ def test_one_run_against_several_is_tested_by_case_and_says_so():
     assert back.p == own.p and back.difference == pytest.approx(-(own.difference or 0))
 
 
-def test_runs_that_all_agree_are_tested_by_case():
-    a, b = [result({"f": [1] * 20})] * 3, [result({"f": [0] * 10 + [1] * 10})] * 3
-    own = row(compare(a, b, QUICK), "f")
-    alone = row(one(a[0], b[0]), "f")
-    assert (own.p, own.interval, own.test) == (alone.p, alone.interval, alone.test)
-    assert own.runs == (3, 3) and not own.by_run
-
-
 def test_runs_are_compared_on_the_cases_that_apply_to_all_of_them():
     a = [result({"f": [hit] * 10 + [1, 0] * 20}) for hit in (None, 0)]
     b = [result({"f": [1] * 10 + [1, 0] * 20}) for _ in range(2)]
@@ -241,13 +233,6 @@ def test_other_cases_are_refused_by_name():
         one(b, changed)
 
 
-def test_other_scoring_settings_are_refused_by_name():
-    a = result({"f": [1]}, settings={"profile": "reference"})
-    b = result({"f": [1]}, settings={"profile": "recommended"})
-    with pytest.raises(DataError, match="profile: 'reference' for A, 'recommended' for B"):
-        one(a, b)
-
-
 def test_over_templates_needs_six_of_them():
     def own(templates: int) -> Row:
         sides = (result({"f": [hit] * 60}, templates) for hit in (1, 0))
@@ -260,14 +245,6 @@ def test_over_templates_needs_six_of_them():
     six = own(6)
     assert six.p == pytest.approx(2 / 2**6) and six.significant
     assert six.interval is not None and not six.has_few_templates
-
-
-def test_a_dominant_template_counts_for_few():
-    templates = {"f": ["big"] * 55 + ["a", "b", "c", "d", "e"]}
-    sides = (result({"f": [hit] * 60}, templates) for hit in (1, 0))
-    compared = row(one(*sides, OVER_TEMPLATES), "f")
-    assert compared.templates == 6
-    assert compared.effective_templates == pytest.approx(60**2 / (55**2 + 5))
 
 
 def shared_templates(hits: np.ndarray[Any, Any]) -> Result:
@@ -311,5 +288,5 @@ def test_templates_that_only_one_side_has_outcomes_for_are_the_unit_in_both_orde
 def test_sides_that_differ_in_a_setting_are_told_so_where_their_cases_differ(make):
     a, b = make({"f": [1, 1]}), make({"f": [1, 1]}, settings={"limit": 2})
     b = replace(b, cases=[replace(case, examples=(("other",),)) for case in b.cases])
-    with pytest.raises(DataError, match=r"A and B differ in limit \(0 and 2\), and so in their cases"):
+    with pytest.raises(DataError, match=r"examples differ[^$]*their settings differ in limit \(0 and 2\)"):
         compare([a], [b])

@@ -57,14 +57,6 @@ def test_a_cood_model_that_answers_a_constant_fails_a_gate_on_accuracy(shoal: Sh
     assert fine.exit_code == 0, fine.output
 
 
-def test_compare_on_cood_says_first_which_side_has_not_learnt_the_task(shoal: Shoal, cood):
-    models = ["python:cood_readers:perfect", "python:cood_readers:constant"]
-    done = shoal("compare", *models, "--protocol", "cood", *cood)
-    assert done.exit_code == 0, done.output
-    assert first_line(done.stdout).startswith("B: It has hardly learnt")
-    assert "A:" not in first_line(shoal("compare", models[0], models[0], "--protocol", "cood", *cood).stdout)
-
-
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:
     """A suite of invariance tests and tests of two labels."""

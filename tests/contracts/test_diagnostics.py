@@ -16,7 +16,7 @@ from shoal.core.views import Section, Table
 from shoal.models.interface import TokenScores
 from shoal.protocols import bias
 from shoal.protocols.bias.build import DIAGNOSTICS
-from shoal.render.csv_tables import tables_of
+from shoal.render.tables import tables_of
 from shoal.runs.settings import make_settings
 
 FOLDER = Path(bias.__file__).parent

@@ -181,19 +181,6 @@ def test_every_executor_leaves_the_same_bytes(tmp_path):
 # What nobody may do
 
 
-@pytest.mark.slow
-def test_only_layout_and_wording_read_a_note():
-    readers = []
-    for path in sorted(PACKAGE.rglob("*.py")):
-        if path.relative_to(PACKAGE).parts[0] == "render" or path.stem in ("view", "views", "wording"):
-            continue
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Attribute) and node.attr == "note" and isinstance(node.ctx, ast.Load):
-                own = isinstance(node.value, ast.Name) and node.value.id == "self"
-                readers += [] if own else [f"{path.relative_to(PACKAGE)}:{node.lineno}"]
-    assert readers == []
-
-
 ROOMS = ("runs", "render", "comparing", "models", "data", "stats", "training")
 
 

@@ -52,16 +52,6 @@ def test_what_is_wrong_with_a_file_of_pairs_is_said(tmp_path, text, message):
         read_pairs(write(tmp_path, text))
 
 
-def test_ids_of_json_lines_are_texts_and_present(tmp_path):
-    pair = (
-        '{"id": %s, "sent_more": "a", "sent_less": "b", "stereo_antistereo": "stereo", "bias_type": "age"}\n'
-    )
-    with pytest.raises(DataError, match="line 2: pair '1' is there twice"):
-        read_pairs(write(tmp_path, pair % 1 + pair % '"1"', "pairs.jsonl"))
-    with pytest.raises(DataError, match="line 2: nothing in column 'id'"):
-        read_pairs(write(tmp_path, pair % 1 + pair.replace('"id": %s, ', ""), "pairs.jsonl"))
-
-
 SCORES = "sent_more,sent_less,sent_more_score,sent_less_score\n"
 
 

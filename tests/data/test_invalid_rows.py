@@ -1,7 +1,6 @@
 """Invalid rows of an imported file: all listed at once, or left out and counted; the others are unchanged."""
 
 import json
-import random
 from pathlib import Path
 from typing import Any
 
@@ -60,32 +59,6 @@ def test_the_good_rows_of_a_dirty_file_are_those_of_the_clean_file(tmp_path_fact
     assert sum(int(line.split()[2]) for line in lines) == len(dirty)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_the_good_rows_of_a_suite_file_are_those_of_the_clean_file(tmp_path, seed):
-    about = {"capability": "c", "type": "MFT"}
-    good = [
-        {"functionality": "f", "case_id": n, "examples": ["a"], "labels": n % 2, **about} for n in range(4)
-    ]
-    bad = [
-        {**good[0], "case_id": 7, "type": "INF"},
-        {**good[0], "case_id": 7, "capability": "d", "labels": "x"},
-        {**good[0], "case_id": 7, "examples": [["a", "b"]], "labels": None},
-        {**good[0], "case_id": 7, "functionality": "g", "labels": 5},
-        {**good[0], "case_id": None},
-        "{",
-    ]
-    mixed = [*good, *bad]
-    random.Random(seed).shuffle(mixed)
-    head = {"suite": "s", "label_names": ["no", "yes"]}
-    out = tmp_path / "out.jsonl"
-    left, lines = import_suite(write(tmp_path / "s.jsonl", [head, *mixed]), out, Named(), skip_invalid=True)
-    order = [row for row in mixed if row in good]
-    clean = read_suite(write(tmp_path / "s.jsonl", [head, *order]))
-    assert left.cases == clean.cases and left.functionalities == ["f"]
-    assert read_suite(out).cases == clean.cases
-    assert sum(int(line.split()[2]) for line in lines) == len(bad)
-
-
 def test_every_invalid_row_is_listed_with_its_problem(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("COLUMNS", raising=False)
@@ -102,24 +75,6 @@ def test_every_invalid_row_is_listed_with_its_problem(tmp_path, monkeypatch):
     skipped = CliRunner().invoke(main, [*command, "--skip-invalid"])
     assert skipped.exit_code == 0 and "s.jsonl: 2 cases" in skipped.output
     assert "not imported: 2 rows: no label (lines 4, 5)" in skipped.output
-
-
-def test_spellings_are_reported_together_with_invalid_rows(tmp_path):
-    (tmp_path / "rev.csv").write_text("text,label\na,NEG\n,NEG\nb,neg\nc,\nd,pos\n")
-    with pytest.raises(
-        DataError, match=r"2 of 5 rows[\s\S]*differ only in case.*'NEG'[\s\S]*--labels NEG=neg"
-    ):
-        import_suite(tmp_path / "rev.csv", tmp_path / "s.jsonl", Named(("text",), "label"))
-
-
-def test_fifty_invalid_rows_are_listed_and_the_rest_are_counted(tmp_path):
-    path = tmp_path / "own.csv"
-    path.write_text("text,label\na,no\nb,yes\n" + ",no\n" * 40 + "c,\n" * 40)
-    message = (
-        r"80 of 82 rows.*\n.* 43: nothing in column 'text'; lines 44, .*, 53: no label; and 30 more rows\n"
-    )
-    with pytest.raises(DataError, match=message):
-        import_suite(path, tmp_path / "out.jsonl", Named(("text",), "label"))
 
 
 def test_a_file_without_a_valid_row_is_an_error_that_does_not_advise_skipping(tmp_path):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from shoal.core.errors import DataError, PlanError
+from shoal.core.errors import DataError
 from shoal.data.seat import read_test, read_tests, words_of
 
 SETS = {
@@ -30,15 +30,6 @@ def test_a_test_is_read_with_its_words_and_without_duplicates(tmp_path):
         ("joy",),
         ("pain", "crash"),
     ]
-
-
-def test_tests_of_a_folder_are_chosen_by_name(tmp_path):
-    for name in ("weat1", "weat2"):
-        write(tmp_path, name)
-    assert [test.name for test in read_tests(tmp_path)] == ["weat1", "weat2"]
-    assert [test.name for test in read_tests(tmp_path, ["weat2"])] == ["weat2"]
-    with pytest.raises(PlanError, match=r"no association test 'weat3'[\s\S]*weat1, weat2"):
-        read_tests(tmp_path, ["weat3"])
 
 
 @pytest.mark.parametrize(

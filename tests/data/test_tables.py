@@ -11,9 +11,7 @@ import pytest
 from table_files import write_table
 
 from shoal.core.errors import DataError, MissingExtra
-from shoal.data.columns import Named
 from shoal.data.tables import open_rows
-from shoal.protocols.behaviour.suite_files import import_suite
 
 COLUMNS: dict[str, list[Any]] = {"text": ["Too salty!", "Quiet, clean!"], "label": [0, 1]}
 ROWS = [dict(zip(COLUMNS, cells, strict=True)) for cells in zip(*COLUMNS.values(), strict=True)]
@@ -101,7 +99,7 @@ def test_a_workbook_of_several_sheets_or_without_names_is_refused(tmp_path):
         open_rows(tmp_path / "twice.xlsx")
 
 
-def test_other_archives_and_old_workbooks_are_told_apart(tmp_path):
+def test_a_zip_archive_is_no_table(tmp_path):
     import zipfile
 
     pytest.importorskip("openpyxl")
@@ -109,19 +107,6 @@ def test_other_archives_and_old_workbooks_are_told_apart(tmp_path):
         archive.writestr("t.csv", "a,b\n")
     with pytest.raises(DataError, match=r"a zip archive, not a table[\s\S]*try: unzip it"):
         open_rows(tmp_path / "t.zip")
-    (tmp_path / "t.xls").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
-    with pytest.raises(DataError, match="an old Excel file"):
-        open_rows(tmp_path / "t.xls")
-
-
-def test_of_a_dataset_with_splits_one_is_to_be_named(tmp_path):
-    (tmp_path / "both").mkdir()
-    (tmp_path / "both" / "dataset_dict.json").write_text('{"splits": ["train", "test"]}')
-    as_folder(tmp_path / "both" / "train")
-    assert len(list(open_rows(tmp_path / "both").rows)) == 2
-    as_folder(tmp_path / "both" / "test")
-    with pytest.raises(DataError, match=r"2 splits: test, train[\s\S]*try: .*both\?split=test"):
-        open_rows(tmp_path / "both")
 
 
 MADE = Path(__file__).parents[1] / "support" / "made_elsewhere" / "datasets"
@@ -138,13 +123,6 @@ def test_splits_that_the_datasets_library_wrote_are_read_with_their_label_names(
         open_rows(Path(f"{MADE / folder}?split=tset"))
     with pytest.raises(DataError, match="splits: test, train"):
         open_rows(MADE / folder)
-
-
-def test_class_names_also_come_from_the_information_beside_the_rows(tmp_path):
-    as_folder(tmp_path / "saved")
-    names = {"features": {"label": {"names": list(NAMES), "_type": "ClassLabel"}}}
-    (tmp_path / "saved" / "dataset_info.json").write_text(json.dumps(names))
-    assert [row["label"] for _, row in open_rows(tmp_path / "saved").rows] == list(NAMES)
 
 
 def test_a_dataset_that_lacks_a_file_or_links_out_of_its_folder_is_refused(tmp_path):
@@ -166,21 +144,12 @@ def test_a_dataset_that_lacks_a_file_or_links_out_of_its_folder_is_refused(tmp_p
         open_rows(saved)
 
 
-def test_rows_of_a_split_without_labels_are_counted(tmp_path):
-    named = Named(texts=("text",), label="label")
-    with pytest.raises(DataError, match="2 of 2 rows are invalid"):
-        import_suite(Path(f"{MADE / 'hub'}?split=unsupervised"), tmp_path / "out.jsonl", named)
-
-
 @pytest.mark.parametrize(
     ("state", "message"),
     [
         (None, "not a saved dataset"),
-        ("{}", "not a saved dataset"),
-        ('{"_data_files": []}', "flatten_indices"),
         ('{"_data_files": [{"filename": "gone.arrow"}]}', r"not a whole table[\s\S]*gone.arrow"),
         ('{"_data_files": [{"filename": "x"}], "_indices_data_files": [1]}', "flatten_indices"),
-        ('{"_data_files": [{"filename": "x"}], "_indices_files": [1]}', "flatten_indices"),
     ],
 )
 def test_a_folder_that_is_no_saved_dataset_is_refused(tmp_path, state, message):

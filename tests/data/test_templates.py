@@ -28,12 +28,6 @@ def test_two_slots_come_together_step_by_step() -> None:
     assert templates(far_apart) == [0, 1]  # nothing in between
 
 
-def test_short_texts_and_passages_stand_alone() -> None:
-    assert templates(["good 1", "good 2"]) == [0, 1]
-    passage = " ".join(["word"] * 60)
-    assert templates([f"{passage} a", f"{passage} b"]) == [0, 1]
-
-
 @pytest.mark.slow
 @given(st.lists(st.lists(words, min_size=1, max_size=6).map(" ".join), max_size=12), st.randoms())
 def test_the_order_of_texts_changes_nothing(texts: list[str], random: st.DataObject) -> None:

@@ -96,7 +96,7 @@ def test_tokens_are_masked_or_left_out(has_mask):
 def test_networks_that_are_spared_work_answer_as_they_do_when_whole(kind):
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
-    from shoal.models.forward import label_logits
+    from shoal.models.forward import narrowed
 
     torch.manual_seed(0)
     sizes = {"dim": 32, "n_layers": 3, "n_heads": 2, "hidden_dim": 64} if kind == "DistilBert" else {
@@ -116,10 +116,9 @@ def test_networks_that_are_spared_work_answer_as_they_do_when_whole(kind):
             "inputs_embeds": network.get_input_embeddings()(inputs["input_ids"]),
             "attention_mask": mask,
         }
-        with label_logits(network) as ask:
-            torch.testing.assert_close(ask(**inputs), whole, atol=1e-5, rtol=0)
-        with label_logits(network, embedded=True) as ask:
-            torch.testing.assert_close(ask(**embedded), whole, atol=1e-5, rtol=0)
+        with narrowed(network):
+            torch.testing.assert_close(network(**inputs).logits, whole, atol=1e-5, rtol=0)
+            torch.testing.assert_close(network(**embedded).logits, whole, atol=1e-5, rtol=0)
         torch.testing.assert_close(network(**inputs).logits, whole)
 
 

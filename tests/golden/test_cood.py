@@ -11,8 +11,7 @@ import pytest
 from shoal.data.labelled import read_labelled
 from shoal.protocols import cood
 from shoal.protocols.cood.build import training_items
-from shoal.protocols.cood.cells import CELLS, target
-from shoal.protocols.cood.grid import KIND_WEIGHTS, weighted
+from shoal.protocols.cood.grid import CELLS, KIND_WEIGHTS, target, weighted
 from shoal.protocols.cood.texts import content, split_texts, training_texts, usable_texts
 
 pytestmark = pytest.mark.golden
@@ -61,7 +60,7 @@ def test_real_data_keep_training_and_test_apart(file, data: Path):
     )
     items, built = training_items(settings), cood.build(settings)
     assert len(items) == 4000 and len(built.cases) == 9 * 250 + 4 * 125
-    trained = [text for own in training_texts(settings).values() for text in own]
+    trained = training_texts(settings)
     asked = [*split_texts(settings).test, *split_texts(settings).validation]
     assert not {content(text.texts) for text in trained} & {content(text.texts) for text in asked}
     assert not {text.key for text in trained} & {text.key for text in asked}, "no premise on both sides"

@@ -1,7 +1,6 @@
 """Asking well: no answer depends on batch, order or padding; memory runs out politely; what was cut is counted."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,8 +10,7 @@ from shoal import load_model
 from shoal.core.errors import ModelError
 from shoal.core.records import Answers, Case
 from shoal.models import asking, batching
-from shoal.models.answer_rows import answers_by_mark
-from shoal.models.asking import classify_safely, extract_safely
+from shoal.models.asking import classify_safely
 from shoal.models.batching import distinct
 from shoal.protocols.behaviour.score import note_of
 
@@ -115,12 +113,10 @@ class OutOfMemoryError(RuntimeError):
 @pytest.mark.parametrize(
     "problem",
     [
-        MemoryError(),
         OutOfMemoryError("CUDA"),
         RuntimeError(
             "[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory: you tried ..."
         ),
-        RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB"),
     ],
 )
 def test_a_batch_that_does_not_fit_is_halved_until_it_does(problem):
@@ -132,18 +128,6 @@ def test_a_batch_that_does_not_fit_is_halved_until_it_does(problem):
     assert max(size for size in small.asked if size <= 5) == 4
 
 
-def test_an_example_that_does_not_fit_alone_is_an_error_and_the_others_are_answered():
-    class Huge(Small):
-        def classify(self, examples, labels):
-            if any(len(text) > 30 for (text,) in examples):
-                raise MemoryError("too long")
-            return super().classify(examples, labels)
-
-    answers = classify_safely(Huge(100, MemoryError()), [("x" * n,) for n in (31, 5, 6, 7)], ("no", "yes"))
-    assert answers.errors == {0: "MemoryError: too long"}
-    assert np.isfinite(vectors(answers)[1:]).all()
-
-
 def test_what_was_cut_is_counted_and_said(folders):
     cases = cases_of([("good " * 100,), ("bad " * 60,), ("fine",), ("good " * 100,)])
     answers = ask_cases(load_model(f"hf:{folders['classifier']}"), cases, cases, LABELS)
@@ -153,44 +137,11 @@ def test_what_was_cut_is_counted_and_said(folders):
     assert ask_cases(load_model(f"hf:{folders['classifier']}"), short, short, LABELS).facts == {}
 
 
-def test_a_reader_is_asked_for_spans_and_a_classifier_for_labels(folders):
-    texts = [("anna lives in paris", "where ?"), ("bob works", "who ?"), ("carol went to london", "who ?")]
-    reading = cases_of(texts, reading=True)
-    model = load_model(f"hf:{folders['reader']}")
-    answers = ask_cases(model, reading, reading, None)
-    assert list(answers.texts) == [model.extract([text]).texts[0] for text in texts]
-    with pytest.raises(ModelError, match="has no trained classifier"):
-        ask_cases(model, cases_of(texts), cases_of(texts), LABELS)
-
-
 def test_a_function_may_answer_in_words(module):
     module.reader = lambda pairs: [context.split()[0] for context, question in pairs]
     reading = cases_of([("anna lives", "who ?"), ("bob works", "who ?")], reading=True)
     model = load_model("python:answering:reader")
     assert list(ask_cases(model, reading, reading, None).texts) == ["anna", "bob"]
-    module.dicts = lambda pairs: [{"answer": context[:3], "score": 1.0} for context, question in pairs]
-    assert list(ask_cases(load_model("python:answering:dicts"), reading, reading, None).texts) == [
-        "ann",
-        "bob",
-    ]
     module.numbers = lambda pairs: [1 for _ in pairs]
     with pytest.raises(ModelError, match="expected a text"):
         ask_cases(load_model("python:answering:numbers"), reading, reading, None)
-
-
-def test_a_question_on_which_a_reader_fails_is_an_error_even_if_all_do(module):
-    def fails(pairs):
-        raise RuntimeError("no")
-
-    module.fails = fails
-    model = load_model("python:answering:fails")
-    assert extract_safely(model, [("a", "b"), ("c", "d")]).errors == {
-        0: "RuntimeError: no",
-        1: "RuntimeError: no",
-    }
-    reading = cases_of([("a", "b")], reading=True)
-    questions = distinct(reading)
-    rows = [row for batch in answer_batches(model, questions, reading, None) for row in batch]
-    built = SimpleNamespace(cases=reading, labels=None, asks="spans")
-    answers = answers_by_mark(rows, questions, built)[""]
-    assert list(answers.texts) == [""] and answers.errors == {0: "RuntimeError: no"}

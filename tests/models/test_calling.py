@@ -14,23 +14,10 @@ LABELS = ("no", "yes")
 TEXTS = [("a",), ("b",)]
 
 
-def test_what_a_model_prints_goes_to_standard_error(module, capsys):
-    def chatty(texts):
-        print("thinking about", len(texts))
-        return ["yes" for _ in texts]
-
-    module.chatty = chatty
-    classify_safely(load_model("python:answering:chatty"), TEXTS, LABELS)
-    print("ours")
-    captured = capsys.readouterr()
-    assert captured.out == "ours\n" and captured.err == "thinking about 2\n"
-
-
-@pytest.mark.parametrize("code", [None, "no weights"])
 @pytest.mark.parametrize("option", ["", "?timeout=30"])
-def test_a_model_that_calls_exit_ends_its_job_and_nothing_else(module, code, option):
+def test_a_model_that_calls_exit_ends_its_job_and_nothing_else(module, option):
     def exits(texts):
-        sys.exit(code)
+        sys.exit("no weights")
 
     module.exits = exits
     with pytest.raises(ModelError, match=r"called sys.exit\([\s\S]*try: raise an exception"):
@@ -54,17 +41,3 @@ def test_a_model_that_hangs_is_left_behind_and_not_asked_again(module):
         if attempt == 1:
             go_on.set()  # what it says now, it says to a question of long ago
     assert asked == [2] and time.monotonic() - start < 30
-
-
-def test_all_batches_are_asked_in_one_thread(module):
-    threads = []
-
-    def model(texts):
-        threads.append(threading.get_ident())
-        return ["yes" for _ in texts]
-
-    module.model = model
-    asked = load_model("python:answering:model?timeout=60")
-    for _ in range(3):
-        classify_safely(asked, TEXTS, LABELS)
-    assert len(set(threads)) == 1 and threads[0] != threading.get_ident()

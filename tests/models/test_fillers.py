@@ -8,7 +8,7 @@ tokenizers = pytest.importorskip("tokenizers", reason="needs shoal[hf]")
 
 from shoal import load_model  # noqa: E402
 from shoal.models.interface import Blank, WordFiller  # noqa: E402
-from shoal.models.likelihood import NOT_ONE_PIECE, OWN_MASK, TOO_LONG, Vocabulary, _best  # noqa: E402
+from shoal.models.likelihood import NOT_ONE_PIECE, OWN_MASK, TOO_LONG, Vocabulary, _best_words  # noqa: E402
 
 PAIR = ("the film was good", "a film is not bad")
 HIDDEN = ((0, 4, 8), (1, 2, 6))
@@ -83,20 +83,7 @@ def test_byte_level_words_start_with_their_marker():
     assert vocabulary.hide(Blank(("Man runs",), ((0, 0, 3),), 0, "man")) == (" <mask> runs",)
 
 
-def test_where_rounding_could_decide_a_text_is_asked_by_itself(folders, monkeypatch):
-    model = load_model(f"hf:{folders['masked']}")
-    texts = [PAIR, ("a film", "the film went to paris and it was so very boring")]
-    blanks = [blank(texts=texts[0]), blank(texts=texts[1], hidden=((0, 2, 6), (1, 4, 8)))]
-    monkeypatch.setattr("shoal.models.likelihood.CLOSE", 100.0)  # everything is too close
-    assert model.fill_words(blanks, k=6) == [model.fill_words([each], k=6)[0] for each in blanks]
-
-
-def test_equals_come_in_the_order_of_the_vocabulary_and_what_is_close_is_known():
+def test_equals_come_in_the_order_of_the_vocabulary():
     chances = torch.tensor([0.1, 0.3, 0.1, 0.2, 0.1, 0.1], dtype=torch.float64)
-    assert _best(chances, 3, {1}) == ([1, 3, 0], True)  # the cut is among equals
-    assert _best(chances, 2, {0}) == ([1, 3], False)
-    assert _best(chances, 2, {3}) == ([1, 3], False)  # the word itself is no rival
-    chances[0] = 0.2 * (1 + 1e-7)
-    assert _best(chances, 2, {4}) == ([1, 0], True)
-    assert _best(chances, 3, {0}) == ([1, 0, 3], True)  # another word is as likely as the hidden one
-    assert _best(chances, 9, {1}) == ([1, 0, 3, 2, 4, 5], False)
+    assert _best_words(chances, 3, list("abcdef"))[0] == ("b", "d", "a")
+    assert _best_words(chances, 9, ["a", None, *"cdef"])[0] == ("d", "a", "c", "e", "f")

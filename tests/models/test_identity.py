@@ -9,6 +9,7 @@ import pytest
 from shoal import load_model
 from shoal.core.errors import ModelError
 from shoal.core.records import Case
+from shoal.models import identity
 from shoal.models.asking import classify_safely
 from shoal.models.selfcheck import self_check
 
@@ -45,6 +46,7 @@ def forget(folder: Path) -> None:
         if str(getattr(module, "__file__", None) or "").startswith(str(folder)):
             del sys.modules[name]
     importlib.invalidate_caches()
+    identity._read_by.clear()
     for cache in folder.rglob("*.pyc"):
         cache.unlink()
 
@@ -75,21 +77,6 @@ def test_modules_of_the_same_folder_count_however_they_are_imported(project, imp
     assert known_by()["source"] != before["source"]
     project(helper="x = 1\n", stranger="y = 2\n")
     assert known_by() == before
-
-
-def test_of_a_package_the_modules_that_are_imported_count(project):
-    project(
-        pack__in____init__="",
-        pack__in__mine="from .deep.inner import x\n" + ANSWER,
-        pack__in__deep__in____init__="",
-        pack__in__deep__in__inner="x = 1\n",
-    )
-    before = known_by("python:pack.mine:model")
-    for name in ("pack__in__deep__in__inner", "pack__in____init__"):
-        project(**{name: "x = 2\n"})
-        after = known_by("python:pack.mine:model")
-        assert after["source"] != before["source"]
-        before = after
 
 
 def test_what_is_installed_does_not_count(project):
@@ -132,14 +119,6 @@ def test_files_that_an_imported_module_reads_count_in_whatever_order_models_are_
     assert orders[0]["python:second:model"]["keyed by"] == ["second.py", "shared.py", "data.txt", "more.txt"]
 
 
-def test_what_it_writes_itself_does_not_count(project):
-    project(mine='open("log.txt", "a").write("x")\nseen = open("log.txt").read()\n' + ANSWER)
-    before = known_by()
-    forget(Path.cwd())
-    assert before["keyed by"] == ["mine.py"] and known_by() == before
-    assert Path("log.txt").read_text() == "xx"
-
-
 LAZY = """
 from pathlib import Path
 def model(texts):
@@ -171,19 +150,6 @@ def test_of_a_transformers_folder_the_weights_count(project):
         assert known_by()["read"] != before["read"]
 
 
-def test_a_folder_that_is_moved_is_the_same_model(project, tmp_path, monkeypatch):
-    project(mine='weights = open("data.txt").read()\n' + ANSWER, data__dot__txt="1")
-    before = known_by()
-    other = tmp_path / "elsewhere"
-    other.mkdir()
-    for name in ("mine.py", "data.txt"):
-        (tmp_path / name).rename(other / name)
-    forget(tmp_path)
-    monkeypatch.chdir(other)
-    monkeypatch.syspath_prepend(other)
-    assert known_by() == before
-
-
 def test_a_version_takes_the_place_of_what_is_read(project):
     project(mine='weights = open("data.txt").read()\n' + ANSWER, data__dot__txt="1")
     before = known_by("python:mine:model?version=1")
@@ -194,26 +160,12 @@ def test_a_version_takes_the_place_of_what_is_read(project):
     assert known_by() != before
 
 
-def test_names_for_labels_are_part_of_a_model_and_a_time_limit_is_not(project):
-    project(mine=ANSWER)
-    before = known_by()
-    assert known_by("python:mine:model?labels=no,yes") != before
-    assert known_by("python:mine:model?labels=no,yes") != known_by("python:mine:model?labels=yes,no")
-    assert known_by("python:mine:model?timeout=9") == before
-
-
 def test_a_module_that_cannot_be_imported_has_its_source_until_it_is_asked(project):
     project(mine="import helper\n1 / 0\n" + ANSWER, helper="x = 1\n")
     before = known_by()
     assert before["keyed by"] == ["helper.py", "mine.py"]
     with pytest.raises(ModelError, match=r"importing its module failed[\s\S]*ZeroDivisionError[\s\S]*try: "):
         classify_safely(load_model("python:mine:model"), [("a",), ("b",)], LABELS)
-
-
-def test_a_module_that_was_imported_before_says_that_its_reading_is_not_known(project):
-    project(mine='weights = open("data.txt").read()\n' + ANSWER, data__dot__txt="1")
-    importlib.import_module("mine")
-    assert known_by()["keyed by"] == ["mine.py", "without the files it read: it was imported before"]
 
 
 def test_a_file_that_is_opened_only_when_asked_is_told_by_the_self_check(project):

@@ -12,7 +12,6 @@ from shoal.models.labels import (
     labels_option,
     matches,
     parse_labels,
-    respell,
 )
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).map(str.strip).filter(bool)
@@ -26,10 +25,7 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).map(str.st
         ("label_1", ("LABEL 1", "LABEL 2"), "LABEL 1"),
         ("ＹＥＳ", ("no", "yes"), "yes"),
         ("pos", ("negative", "positive"), None),  # another name, however likely
-        ("Hateful.", ("hateful", "non-hateful"), "hateful"),
         (".5", ("5", "2"), None),
-        ("?", ("!", "?"), "?"),
-        ("A-", ("A", "B"), None),
         ("C++", ("C", "Java"), None),
         ("us", ("US", "us"), "us"),
         ("Us", ("US", "us"), None),  # two are spelled alike: only the very name tells them apart
@@ -47,22 +43,10 @@ def test_what_the_user_says_comes_back_as_it_was_written(names, data):
     assert parse_labels(labels_option(meanings), "m") == LabelNames(names=meanings)
 
 
-@pytest.mark.parametrize("option", ["", "a,", ",a", "a,,b", "a:b,c", "a:", ":a", "a:b:c", "a,a", "a:x,a:y"])
+@pytest.mark.parametrize("option", ["", "a,,b", "a:b,c", "a:b:c", "a,a"])
 def test_what_is_not_understood_is_refused_with_its_remedy(option):
     with pytest.raises(ModelError, match=r"labels=[\s\S]*  try: "):
         parse_labels(option, "predictions:p.csv")
-
-
-def test_labels_of_another_language_are_recognised():
-    german = ("negativ", "neutral", "positiv")
-    assert respell(["POSITIVE", "NEUTRAL", "NEGATIVE"], german) == ("positiv", "neutral", "negativ")
-    assert respell(["Négatif", "Positif"], ["negative", "positive"]) == ("negative", "positive")
-    assert extreme_labels(german) == ("negativ", "positiv")
-
-
-def test_labels_that_mean_the_same_keep_their_own_names():
-    assert respell(["same", "duplicate"], ["duplicate", "same"]) == ("same", "duplicate")
-    assert respell(["paraphrase"], ["duplicate", "same"]) == ("paraphrase",)
 
 
 def test_two_labels_are_the_ends_of_three_only_with_neutral_between_them():

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from types import SimpleNamespace
 
 import pytest
 
@@ -12,8 +11,6 @@ transformers = pytest.importorskip("transformers", reason="needs shoal[hf]")
 from shoal import load_model  # noqa: E402
 from shoal.core.errors import ModelError  # noqa: E402
 from shoal.models import likelihood  # noqa: E402
-from shoal.models.forward import TOKENS, tokens_per_batch  # noqa: E402
-from shoal.protocols.bias.asking import likelihoods  # noqa: E402
 
 TEXTS = [("the film was very good .",), ("anna",), ("bob lives in paris , but carol works in london !",)]
 PAIRS = [("the film was good", "it was not bad"), ("anna", "bob went to london")]
@@ -41,13 +38,12 @@ def test_masked_scores_are_those_of_one_mask_per_forward_pass(folders):
 @pytest.mark.parametrize(
     "kind",
     [
-        *("Bert", "Roberta", "XLMRoberta", "Camembert", "Data2VecText"),
-        *("Electra", "RoFormer", "MPNet", "DistilBert"),
+        *("Bert", "Roberta", "XLMRoberta", "Camembert", "Data2VecText", "Electra", "MPNet", "DistilBert"),
     ],
 )
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
 def test_whatever_the_encoder_nothing_that_matters_is_left_out(folders, kind, attention):
-    if (kind, attention) in {("MPNet", "sdpa"), ("RoFormer", "sdpa")}:
+    if kind == "MPNet":
         attention = "eager"  # they have no other
     tokenizer = load_model(f"hf:{folders['masked']}").tokenizer
     network = random_masked_lm(kind, len(tokenizer), tokenizer.pad_token_id, attention)
@@ -101,13 +97,6 @@ def test_without_bos_and_eos_a_likelihood_is_an_error(folders):
         model.log_likelihood(TEXTS[:1])
 
 
-def test_a_text_that_fills_a_causal_model_has_no_room_for_the_token_before_it(folders):
-    model = load_model(f"hf:{folders['causal']}")
-    full, fits = likelihoods(model, [" ".join(["good"] * 48), " ".join(["good"] * 47)])
-    assert full.reason == "49 tokens; the model takes 48"
-    assert len(fits["scores"]) == 47 and None not in fits["scores"]
-
-
 def test_beginning_with_eos_is_part_of_a_causal_models_identity(folders, tmp_path):
     assert "likelihoods begin with" not in load_model(f"hf:{folders['causal']}").fingerprint()
     folder = shutil.copytree(folders["causal"], tmp_path / "without")
@@ -129,15 +118,3 @@ def test_only_some_positions_can_be_asked_for(folders, name):
     for one, all_of_it in zip(some, whole, strict=True):
         known = dict(zip(all_of_it.positions, all_of_it.scores, strict=True))
         assert [known[place] for place in one.positions] == pytest.approx(one.scores, abs=1e-5)
-
-
-def test_batches_of_a_gpu_are_sized_by_its_memory(monkeypatch):
-    def network(device):
-        config = SimpleNamespace(intermediate_size=3072)
-        return SimpleNamespace(config=config, device=torch.device(device))
-
-    assert tokens_per_batch(network("cpu")) == 512
-    for gigabytes, tokens in ((16, 2**31 // (16 * 3072)), (1, TOKENS), (80, 2**17)):
-        memory = SimpleNamespace(total_memory=gigabytes * 2**30)
-        monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device, memory=memory: memory)
-        assert tokens_per_batch(network("cuda")) == tokens

@@ -9,7 +9,6 @@ pytest.importorskip("torch")
 from asking import ask_cases
 
 from shoal import audit, load_model
-from shoal.core.errors import ModelError
 from shoal.core.records import Case
 from shoal.data.grammar import make_rows
 
@@ -70,8 +69,3 @@ def test_a_shipped_model_fails_what_was_planted(name):
     for functionality in PLANTED[name]:
         value = rates[functionality]
         assert value is not None and value < 0.5, functionality
-
-
-def test_a_model_that_does_not_ship_is_named():
-    with pytest.raises(ModelError, match=r"no such model[\s\S]*try: \"sentiment\""):
-        load_model("tiny:sentimant")

@@ -58,20 +58,13 @@ def test_spans_are_the_references_over_all_windows(folders, longest):
     assert len(set(expected)) > 6, "a model that always answers alike tests nothing"
 
 
-def test_nothing_to_find_is_an_empty_answer_and_newlines_become_spaces(folders):
-    model = load_model(f"hf:{folders['reader']}")
-    assert model.extract([("", "where did anna go ?")]).texts == [""]
-    broken = model.extract([("anna\nlives\nin\nparis", "where ?")]).texts[0]
-    assert broken == model.extract([("anna lives in paris", "where ?")]).texts[0]
-
-
 def test_a_question_without_room_for_its_context_is_an_error_of_its_own(folders):
     found = load_model(f"hf:{folders['reader']}").extract([("anna", "who " * 60), ("anna in paris", "who ?")])
     assert list(found.errors) == [0] and "no room for the context" in found.errors[0]
     assert found.texts[1]
 
 
-@pytest.mark.parametrize("words", range(26, 46, 3))
+@pytest.mark.parametrize("words", (26, 44))
 def test_a_long_question_leaves_windows_that_get_on_all_the_same(folders, words):
     """In 48 tokens windows share 16; beside so many words there is room for no more than that, down to one token."""
     model, context = load_model(f"hf:{folders['reader']}"), " ".join(TEXT.split() * 3)

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from shoal import read_suite
 from shoal.cli import main
-from shoal.core.errors import ShoalError
-from shoal.models.interface import Fillers
-from shoal.protocols.behaviour.suggesting import suggest_words, texts_with_gap, write_suggested
+from shoal.protocols.behaviour.suggesting import suggest_words, write_suggested
 from shoal.protocols.behaviour.template_suites import waiting
 
 SUITE = """\
@@ -45,47 +43,6 @@ def test_a_model_suggests_the_words_that_fit_all_contexts_and_the_same_again(kin
     words = suggest_words(suite, "praise", f"hf:{folders[kind]}", 5, 0, "ADJ")
     assert words and words == suggest_words(suite, "praise", f"hf:{folders[kind]}", 5, 0, "ADJ")
     assert set(words) <= {"bad", "awful", "great", "boring", "very"} - {"good", "lovely"}
-
-
-def test_a_causal_model_prefers_the_word_that_makes_the_text_likeliest(suite, folders):
-    from shoal import load_model
-
-    words = suggest_words(suite, "thing", f"hf:{folders['causal']}", 3, 0, "NOUN")
-    gaps = [text for (text,) in texts_with_gap(["The {thing} was {praise}."], "thing",
-            {"thing": ["meal"], "praise": ["good", "lovely"]}, 0)]  # fmt: skip
-    gaps += [f"It was a {praise} \ue000." for praise in ("good", "lovely")]
-    texts = [[(gap.replace("\ue000", word),) for gap in gaps] for word in words]
-    model = load_model(f"hf:{folders['causal']}")
-    totals = [sum(sum(row.scores) for row in model.log_likelihood(each)) for each in texts]
-    assert totals == sorted(totals, reverse=True)
-
-
-def test_words_take_the_class_and_the_capitals_of_the_list(suite):
-    suite.write_text(SUITE.replace("[meal, film]", "[Dog, Park]"))
-    words = suggest_words(suite, "thing", "example", 99, 0)
-    assert {"Ball", "Woman"} <= set(words) and not {"Dog", "Park"} & set(words)
-    assert "Big" in suggest_words(suite, "thing", "example", 99, 0, "ADJ") and "Big" not in words
-
-
-def test_german_nouns_are_known_by_their_class_and_keep_their_capitals(suite, monkeypatch):
-    class Planted:
-        def fill_words(self, blanks, k):
-            words = ("sehr", "frühstück", "zimmer", "wäre", "personal")
-            return [Fillers(words, (0.3, 0.2, 0.1, 0.05, 0.04))] * len(blanks)
-
-    monkeypatch.setattr("shoal.protocols.behaviour.suggesting.load_model", lambda spec: Planted())
-    german = SUITE.replace("meals\n", "meals\nlanguage: de\n").replace("meal, film", "Zimmer, Essen")
-    suite.write_text(
-        german.replace("The {thing} was", "Das {thing} war").replace("It was {a:praise} {thing}.", "{praise}")
-    )
-    assert suggest_words(suite, "thing", "hf:planted", 5, 0) == ["Frühstück", "Personal"]
-
-
-def test_without_the_tagger_only_pos_is_an_error(suite, monkeypatch):
-    monkeypatch.setattr("shoal.protocols.behaviour.suggesting.find_spec", lambda name: None)
-    assert suggest_words(suite, "thing", "example", 3, 0)
-    with pytest.raises(ShoalError, match="pip install HanTa"):
-        suggest_words(suite, "thing", "example", 3, 0, "NOUN")
 
 
 def test_an_endpoint_writes_words_and_cases_and_none_is_counted(suite):
@@ -135,22 +92,12 @@ def test_every_other_byte_of_the_file_stays(tmp_path_factory, newline, block, re
     assert path.read_bytes().decode() == content
 
 
-def test_a_file_in_braces_is_left_alone(suite):
-    suite.write_text("{suite: x, tests: {}}\n")
-    with pytest.raises(ShoalError, match="without changing other lines"):
-        write_suggested(suite, {"thing": ["new"]})
-    assert suite.read_text() == "{suite: x, tests: {}}\n"
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--slot", "thng"], 'try: "thing"'),
-        (["--slot", "thing", "--cases", "x"], "give --slot NAME or --cases NAME"),
         (["--cases", "praise_is_positive"], "only an endpoint writes cases"),
-        (["--slot", "thing", "--model", "openai:m?prompt=x"], "remove prompt"),
         (["--slot", "thing", "--model", "tiny:masked"], "cannot suggest words"),
-        (["--slot", "cases"], "rename the slot"),
     ],
 )
 def test_wrong_input_says_what_to_do(suite, arguments, message):

@@ -6,14 +6,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from shoal.core.errors import DataError, ModelError
-from shoal.core.records import Answer, Answers, Case
+from shoal.core.errors import ModelError
+from shoal.core.records import Answers, Case
 from shoal.models.answer_rows import answers_by_mark
 from shoal.models.asking import answer_batch, classify_safely
 from shoal.models.batching import distinct
 from shoal.models.selfcheck import self_check
 from shoal.models.validate import NOT_FINITE
-from shoal.protocols.behaviour.rules import label_index
 
 LABELS = ("negative", "neutral", "positive")
 FOUR = [("a",), ("b",), ("c",), ("d",)]
@@ -40,7 +39,7 @@ class Gives:
         return Answers(self.labels, self.codes, self.vectors, self.confidences, **self.more)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_number_that_is_not_finite_makes_an_error_and_no_label(bad):
     row = [GOOD[0], bad, GOOD[2]]
     answers = classify_safely(Gives(probabilities=[GOOD, row, GOOD, GOOD]), FOUR, LABELS)
@@ -53,14 +52,10 @@ def test_a_number_that_is_not_finite_makes_an_error_and_no_label(bad):
     ("given", "message"),
     [
         ({"probabilities": [[2.0, -1.5, 0.5]] * 4}, r"not probabilities: 2.0, -1.5, 0.5[\s\S]*try: .*softmax"),
-        ({"probabilities": np.log([GOOD] * 4)}, r"not probabilities[\s\S]*try: .*log-probabilities.*numpy.exp"),
-        ({"probabilities": [[10.0, 20.0, 70.0]] * 4}, r"not probabilities[\s\S]*percentages"),
         ({"probabilities": [GOOD, [0.5, 0.5, 0.5], GOOD, GOOD]}, r"they sum to 1.5, not to 1[\s\S]*try: "),
         ({"confidences": [0.5, -3.2, 0.5, 0.5]}, r"the confidence -3.2[\s\S]*from 0.333 to 1[\s\S]*try: "),
         ({"probabilities": [GOOD] * 4, "predictions": [2, 0, 2, 2]}, r"predicts negative, but.*positive 0.7"),
-        ({"probabilities": [GOOD] * 3}, r"3 labels to 4 examples[\s\S]*try: "),
         ({"probabilities": [GOOD] * 3, "predictions": [2] * 4}, r"3 x 3 probabilities to 4 examples[\s\S]*try: "),
-        ({"confidences": [0.5] * 5}, "5 confidences to 4 examples"),
         ({"predictions": [0, 1, 2, 3]}, r"label number 3[\s\S]*the 3 labels are"),
         ({"predictions": [0] * 4, "labels": ("negative", "purple")}, r"answers negative, purple; the suite's labels"),
         ({"predictions": [0] * 4, "labels": ("negative", "negative")}, "a name occurs twice"),
@@ -124,14 +119,3 @@ def test_words_are_not_numbered_by_the_alphabet():
         self_check(Words("column 0", "column 1"), NUMBERED, None)
     rows = answer_batch(Words("0", "1"), built(), [case.examples[0] for case in NUMBERED])
     assert scored_as(rows).predictions.tolist() == [0, 1, 0]
-
-
-def test_a_number_that_is_never_answered_is_still_another_label():
-    rows = [Answer("", "label", {"label": "1"})] * 3
-    answers = scored_as(rows)
-    assert answers.labels == ("0", "1") and answers.predictions.tolist() == [1, 1, 1]
-    rows = [Answer("", "label", {"label": "7"}), *rows[:2]]
-    assert scored_as(rows).labels == ("0", "1", "7")
-    assert label_index("1", ("0", "1")) == 1
-    with pytest.raises(DataError, match="label '0' is not one of 1, 2"):
-        label_index("0", ("1", "2"))

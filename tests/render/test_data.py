@@ -7,11 +7,11 @@ from outcomes import result as outcomes_of
 
 from shoal import RunStore, audit, read_plan
 from shoal.comparing.pairs import compare
-from shoal.core.records import Finding, Measure, Measures, Outcome, Result
+from shoal.core.records import Finding, Measures, Outcome, Result
 from shoal.core.views import Section
-from shoal.render.documents import as_markdown
+from shoal.render.latex import as_latex
 from shoal.render.naming import job_names
-from shoal.render.page import _ordered, comparison_page, plan_page, results_page, with_gate
+from shoal.render.page import comparison_page, plan_page, results_page, with_gate
 from shoal.runs.executors import run_jobs
 from shoal.runs.plan import check_plan
 
@@ -44,7 +44,7 @@ def test_a_page_of_two_models_is_about_their_difference(page):
 
 
 def test_the_provenance_has_settings_label_maps_and_dates(page):
-    text = as_markdown(page.provenance)
+    text = as_latex(page.provenance)
     assert "limit = 60" in text and "label map: 0 = negative, 1 = positive" in text and "recommended" in text
     assert "2001-09-09" in text and page.plan == PLAN
 
@@ -117,14 +117,6 @@ def test_jobs_of_one_model_are_named_by_the_part_of_their_id_that_differs():
     assert job_names([failed("hf:a/m", "x"), failed("hf:b/m", "y")]) == {"x": "hf:a/m", "y": "hf:b/m"}
 
 
-def test_measures_of_single_jobs_have_the_job_as_a_group(monkeypatch):
-    monkeypatch.setattr("shoal.render.page.result_sections", lambda result: [])
-    rows = Measures([Measure("accuracy", 0.5, 9)])
-    results = [Result({"id": name, "protocol": "cood", "model": name}, (), (), rows) for name in "ab"]
-    assert [dict(row.groups) for row in results_page(results).measures] == [{"job": "a"}, {"job": "b"}]
-    assert [dict(row.groups) for row in results_page(results[:1]).measures] == [{}]
-
-
 def test_limits_of_findings_are_caveats_and_a_sentence_about_several_jobs_comes_once(monkeypatch):
     monkeypatch.setattr("shoal.render.page.result_sections", lambda result: [])
     findings = [Finding("verdict", "It fails.", weight=2.0), Finding("limits", "One checkpoint.")]
@@ -133,15 +125,3 @@ def test_limits_of_findings_are_caveats_and_a_sentence_about_several_jobs_comes_
     page = results_page(results)
     assert page.summary is not None and page.summary.verdict == "It fails."
     assert list(page.findings) == [] and page.caveats.count("One checkpoint.") == 1
-
-
-def test_the_first_finding_of_each_kind_comes_before_others_of_the_same():
-    weights = [
-        ("untrained", 9.0),
-        ("untrained", 8.0),
-        ("saturated", 3.0),
-        ("untrained", 7.0),
-        ("verdict", 1.0),
-    ]
-    findings = [Finding(kind, f"{kind} {weight}", weight=weight) for kind, weight in weights]
-    assert [finding.weight for finding in _ordered(findings)] == [9.0, 3.0, 1.0, 8.0, 7.0]

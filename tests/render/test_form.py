@@ -10,7 +10,6 @@ from click.testing import CliRunner
 
 from shoal import Suite, case, read_suite, write_suite
 from shoal.cli import main
-from shoal.protocols.behaviour.form import form_data
 
 
 def shoal(*arguments: object) -> Any:
@@ -112,13 +111,6 @@ def test_changes_survive_a_reload_until_they_are_discarded(form, opened):
     assert page.locator("#state").inner_text() == "63 cases, no changes"
 
 
-def test_without_storage_the_form_says_so(form, opened):
-    watched = opened(form)
-    watched.context.add_init_script("Storage.prototype.setItem = () => { throw new Error('full') }")
-    watched.page.reload()
-    assert "keeps nothing between visits" in watched.page.locator("#notice").inner_text()
-
-
 def test_search_and_filters_look_into_all_functionalities(form, opened):
     page = opened(form).page
     assert page.locator(".case").count() == 50
@@ -203,29 +195,3 @@ def test_a_form_that_was_spoilt_by_hand_names_the_case(tmp_path, row, message):
     done = shoal("import", tmp_path / "edited.json", "--out", tmp_path / "back.jsonl")
     assert done.exit_code == 1 and message in done.output, done.output
     assert not (tmp_path / "back.jsonl").exists()
-
-
-def test_the_same_suite_gives_the_same_form(form, tmp_path):
-    shoal("export", form.with_name("suite.jsonl"), "--out", tmp_path / "again.html")
-    assert (tmp_path / "again.html").read_bytes() == form.read_bytes()
-
-
-def test_import_of_the_form_itself_names_the_file_that_it_saves(form):
-    done = shoal("import", form, "--out", form.with_name("back.jsonl"))
-    assert done.exit_code == 1 and "press Save, and import NAME-edited.json" in " ".join(done.output.split())
-
-
-def test_descriptions_survive_the_form_and_the_suite_file(tmp_path):
-    suite = Suite("s", labels=("no", "yes"))
-
-    @suite.minimum(capability="c")
-    def plain():
-        """A statement without an opinion is no."""
-        yield case("A room.", label="no")
-
-    data = form_data(suite)
-    edited = [json.dumps({**json.loads(data["header"]), "form": {"labels": ["no", "yes"]}}), *data["rows"]]
-    (tmp_path / "s-edited.json").write_text("\n".join(edited))
-    imported(tmp_path / "s-edited.json")
-    back = form_data(read_suite(tmp_path / "back.jsonl"))
-    assert back["functionalities"][0]["about"] == "A statement without an opinion is no."

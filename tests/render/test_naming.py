@@ -1,7 +1,7 @@
 """Long specs have short names on a page, and the short names still tell models apart."""
 
 from shoal.core.records import Case, Measure
-from shoal.core.views import Column, HeatMap, Number, Row, Section, ShownCase, Table, Words
+from shoal.core.views import Column, Number, Row, Section, ShownCase, Table, Words
 from shoal.render.naming import renamed, short_names
 
 URL = "openai:m?url=http://127.0.0.1:36059/v1&mode=generate"
@@ -26,12 +26,6 @@ def test_names_that_end_alike_say_more_and_never_become_one():
     assert short_names(far) == {}, "four parts of the path are the same: they stay as they are"
 
 
-def test_the_names_of_the_plan_come_first():
-    spec = f"{URL}&prompt=plain"
-    assert short_names([spec], {spec: "small"}) == {spec: "small"}
-    assert short_names([spec], {spec: "x" * 90}) == {spec: "openai:m"}, "a name that is no shorter is none"
-
-
 def test_names_change_in_words_and_not_in_records():
     long = "hf:/data/of/some/length/seed_0-step_128"
     measure = Measure("pass rate", 0.5, 10, {"model": long})
@@ -40,15 +34,13 @@ def test_names_change_in_words_and_not_in_records():
         [Words("of "), Words(long)],
         blocks=[
             Table([Column(long)], [Row([Number(measure)])]),
-            HeatMap([(long, "")], [], {(0, 0): measure}),
         ],
         notes=[f"about {long}"],
     )
     after = renamed(section, short_names([long]))
     assert after.title == [Words("of "), Words("hf:seed_0-step_128")]
     assert after.notes == ["about hf:seed_0-step_128"]
-    table, heat = after.blocks
+    (table,) = after.blocks
     assert isinstance(table, Table) and table.columns[0].title == "hf:seed_0-step_128"
     assert table.rows[0].cells[0] == Number(measure), "a measure is data: drill-down goes by its groups"
-    assert isinstance(heat, HeatMap) and heat.rows == [("hf:seed_0-step_128", "")]
     assert renamed(shown, short_names([long])) == shown

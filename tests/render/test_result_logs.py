@@ -55,9 +55,7 @@ def tried(tmp_path, monkeypatch):
 
 def written(target, name):
     done = shoal("export", "last", "--to", target, "--out", name)
-    assert done.exit_code == 0 and "5 cases, 1 without an answer" in done.output, (
-        done.output
-    )
+    assert done.exit_code == 0 and "5 cases, 1 without an answer" in done.output, done.output
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import json
 
 from shoal.core.records import Basis, Case, Measure, Measures, Outcome, Result
-from shoal.render.page_cases import as_script, is_pass_or_fail, is_whole, outcome_words, shelf
+from shoal.render.cases import as_script, is_pass_or_fail, is_whole, shelf, verdict_words
 
 
 def result(verdicts: str, model: str = "m", text: str = "A good film", group: str = "ab") -> Result:
@@ -66,11 +66,11 @@ def test_an_outcome_is_a_failure_only_where_the_measure_has_a_better_way():
         return Result({"model": "m"}, (), (), measures)
 
     over = Basis("cases")
-    assert outcome_words(of(("pass rate", over))) == ["fails", "passes"]
-    assert outcome_words(of(("stereotype score", over), ("icat", Basis()))) == [
+    assert verdict_words(of(("pass rate", over))) == ["fails", "passes"]
+    assert verdict_words(of(("stereotype score", over), ("icat", Basis()))) == [
         "does not count for the stereotype score",
         "counts for the stereotype score",
     ]
-    assert outcome_words(of(("effect size", Basis()))) == ["no", "yes"]
-    assert outcome_words(of(("pattern accuracy", Basis("cases", column="c")))) == ["fails", "passes"]
+    assert verdict_words(of(("effect size", Basis()))) == ["no", "yes"]
+    assert verdict_words(of(("pattern accuracy", Basis("cases", column="c")))) == ["fails", "passes"]
     assert not is_pass_or_fail(shelf({"m": result("0")}))

@@ -13,11 +13,9 @@ from shoal.core.views import (
     HeatMap,
     Number,
     Row,
-    Scatter,
     Section,
     ShownCase,
     Table,
-    Text,
     Words,
 )
 from shoal.render.terminal import print_sections, section_lines
@@ -131,20 +129,12 @@ vocabulary
     )
 
 
-def test_a_scatter_of_many_points_lists_some_and_counts_the_rest():
-    points = [(f"p{i}", rate(i / 30), rate(0.5)) for i in range(30)]
-    assert lines(Scatter(("x", "y"), points), 80).endswith("\n10 more points: --csv\n")
-
-
 def test_three_notes_are_shown_and_the_others_counted():
     section = Section("title", notes=["one", "two", "three", "four", "five"])
     assert printed([section], 80) == "title\n\none\ntwo\nthree\n2 more notes: --full\n"
     details = Section("details", detail="full")
     assert printed([section, details], 80) == printed([section], 80)
     assert printed([section, details], 80, full=True).endswith("three\nfour\nfive\n\ndetails\n")
-
-
-MOVED = "P(positive) .98 → .39 (limit ±.10)"
 
 
 def case() -> ShownCase:
@@ -156,12 +146,10 @@ def case() -> ShownCase:
         ("Good food.", "I hated it."),
     )
     answers = ["positive .98", "positive .95", "negative .61"]
-    return ShownCase(
-        Case("c/1", texts), Outcome("c/1", False, -0.45), "the same answer", answers, "bad", "▼", MOVED
-    )
+    return ShownCase(Case("c/1", texts), Outcome("c/1", False, -0.45), "the same answer", answers, "bad", "▼")
 
 
-def test_a_case_shows_its_variants_what_the_model_said_and_how_far_it_moved():
+def test_a_case_shows_its_variants_and_what_the_model_said():
     alone = ShownCase(Case("c/2", (("Fine.",),)), Outcome("c/2", False, -0.0), "negative", ["positive .51"])
     block = CaseList([case(), alone], [Words("Worst: ", "strong"), "negation"], ["two of 40"])
     expected = """
@@ -170,39 +158,10 @@ Worst: negation
       → The food was not good. ¦ I liked it.   positive .95
       → The food was bad. ¦ I liked it.   negative .61
       … and 2 more
-      expected the same answer, P(positive) .98 → .39 (limit ±.10)
+      expected the same answer
 
   Fine.
       expected negative, got positive .51
 two of 40
 """
     assert lines(block, 80) == lines(block, 120) == expected
-
-
-def test_a_section_begins_with_its_answer_and_ends_with_its_notes():
-    section = Section(
-        [Words("bias of ", "quiet"), Words("tiny:mlm", "strong")],
-        [
-            "It prefers stereotypes in ",
-            Number(rate(0.61, low=0.55, high=0.66), part="value and interval"),
-            " %.",
-        ],
-        [Text(["One."]), Text(["Two."])],
-        ["this checkpoint only"],
-        ["few pairs: read with care"],
-    )
-    assert (
-        printed([section, Section("Next", detail="full")], 80)
-        == """\
-bias of tiny:mlm
-It prefers stereotypes in 61.0 (55.0 – 66.0) %.
-
-! few pairs: read with care
-
-One.
-
-Two.
-
-this checkpoint only
-"""
-    )

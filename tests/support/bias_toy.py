@@ -8,13 +8,12 @@ from typing import Any
 from shoal.core.records import Answer, Basis, Case, Example, Outcome
 from shoal.protocols.base import Asks, Built, Scored
 from shoal.protocols.bias.asking import answers, check_language_model, likelihoods, log_probabilities
+from shoal.protocols.bias.checkpoints import across
 from shoal.protocols.bias.family import share
 from shoal.protocols.bias.settings import Settings
-from shoal.protocols.bias.spread import across
 
 FOLDER, FILES = "lengths", ("lengths.txt",)
 ASKS: Asks = "tokens"
-CASES = "lengths"
 CONCEPTS: dict[str, str] = {}
 
 __all__ = ["across"]

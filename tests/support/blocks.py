@@ -64,7 +64,6 @@ BUILT: dict[type, Callable[[str, Measure], Block]] = {
             Weighed([]),
         ],
         text,
-        text,
         [text],
     ),
     CaseList: lambda text, measure: CaseList(

@@ -13,7 +13,7 @@ def write_table(path: Path, columns: Table, class_names: Sequence[str] | None = 
     rows = list(zip(*columns.values(), strict=True))
     if path.suffix == ".csv":
         lines = [";".join(map(str, row)) for row in (columns, *rows)]
-        path.write_text("\r\n".join(lines).replace(".", ","))
+        path.write_text("\r\n".join(lines))
     elif path.suffix == ".json":
         path.write_text(json.dumps([dict(zip(columns, row, strict=True)) for row in rows]))
     elif path.suffix == ".xlsx":

@@ -22,10 +22,9 @@ from shoal.stats.intervals import Interval, mean_t_interval, wilson
 from shoal.stats.seeds import composed, error_of_mean
 
 HERE = Path(__file__).parent
-SETUP = ("dataset", "K", "control", "template", "names", "reveal")
+SETUP = ("dataset", "K", "control", "template", "names")
 PLANS = (
-    "tweets", "mnli", "tweets-k", "tweets-controls", "tweets-names", "tweets-permuted", "tweets-reveal",
-    "tweets-templates",
+    "tweets", "mnli", "tweets-k", "tweets-controls", "tweets-names", "tweets-permuted", "tweets-templates",
 )  # fmt: skip
 QUANTITIES: dict[str, tuple[Weights, float]] = {
     **{kind: (weights, 0.0) for kind, weights in KIND_WEIGHTS.items()},
@@ -118,7 +117,7 @@ def rows() -> Iterator[dict[str, object]]:
             yield {"plan": "tweets-k", "K": f"{after} less {before}", **row}
 
 
-COLUMNS = ("plan", "K", "control", "template", "names", "reveal", "epoch", "of", "seeds", "value", "low", "high",
+COLUMNS = ("plan", "K", "control", "template", "names", "epoch", "of", "seeds", "value", "low", "high",
            "sd over seeds", "by seed")  # fmt: skip
 
 if __name__ == "__main__":

@@ -148,13 +148,9 @@ def write_some(into: Path, number: int) -> None:
             print(f"{row['label']}, {row['word']} -> {row['replacement']}: {' | '.join(row['texts'])}")
 
 
-def left_out(path: Path) -> Iterator[list[Any]]:
-    """Yield why words were left out, and the number of default variants per word class."""
-    with path.open(encoding="utf-8") as stream:
-        header = json.loads(next(stream))
+def variants_by_class(path: Path) -> Iterator[list[Any]]:
+    """Yield the number of default variants per word class."""
     rows = default_variants(path)
-    for why, count in header["about"]["words left out"].items():
-        yield ["words left out", "", "", "", "", "", why, "", "", "", count, count, "", ""]
     for name, count in sorted(Counter(row["word class"] for row in rows).items()):
         yield ["variants in the file", "default", name, "", "", "", "", "", "", "", len(rows), count, "", ""]
 
@@ -168,7 +164,7 @@ def write_measures(into: Path) -> None:
     with (into / "measures.csv").open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         writer.writerow(["model", "measure", *COLUMNS, "n", "value", "low", "high"])
-        for counted in left_out(into / "variants.jsonl"):
+        for counted in variants_by_class(into / "variants.jsonl"):
             writer.writerow(["", *counted])
         funnel: set[tuple[Any, ...]] = set()
         for name in ("small", "large"):

@@ -31,7 +31,6 @@ RANKING = "ranking"
 @options.PROTOCOL
 @options.KEEP
 @options.form("json", "Print one JSON object.")
-@options.form("markdown", "Print a Markdown table.")
 @options.form("csv", "Print every row as CSV.")
 @options.form("latex", "Print a LaTeX table (booktabs).")
 @click.option("--out", type=options.OUT, help="Also write an HTML page with the cases of both sides.")
@@ -60,7 +59,7 @@ def compare_command(
       shoal compare predictions:old.jsonl predictions:new.jsonl \\
           --suite suite.jsonl
       shoal compare scores:old.eval scores:new.eval
-      shoal compare last predictions:new.jsonl --suite suite.jsonl --markdown
+      shoal compare last predictions:new.jsonl --suite suite.jsonl
       shoal compare 3f9c1a2b 91be77d0 --into runs --out comparison.html
       shoal compare --a seed1 --a seed2 --b other1 --b other2 --into runs
     """
@@ -120,8 +119,8 @@ def find_sides(
 
 def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
     from ..comparing.view import comparison_table, rows_for_csv
-    from ..render.csv_tables import rows_as_csv
-    from ..render.documents import as_latex, as_markdown
+    from ..render.latex import as_latex
+    from ..render.tables import rows_as_csv
 
     if form == "json":
         jobs = [
@@ -139,8 +138,7 @@ def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
     elif form == "csv":
         options.echo_table(rows_as_csv(rows_for_csv(comparison)))
     else:
-        write = as_markdown if form == "markdown" else as_latex
-        click.echo(write([comparison_table(comparison)]), nl=False)
+        click.echo(as_latex([comparison_table(comparison)]), nl=False)
 
 
 @click.command("gate")

@@ -179,7 +179,7 @@ def show(
       shoal show predictions:answers.jsonl --suite suite.jsonl --csv > cases.csv
     """
     from ..core.text import json_line
-    from ..render.csv_tables import rows_as_csv
+    from ..render.tables import rows_as_csv
     from ..render.terminal import print_sections
     from ..runs.results import viewable, with_outcomes
     from ..runs.viewing import case_rows, explained_sections, failing_sections, result_sections
@@ -215,10 +215,10 @@ def show(
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["html", "md", "csv", "latex"]),
+    type=click.Choice(["html", "latex"]),
     default="html",
     show_default=True,
-    help="Write a page, or its tables as Markdown, CSV or LaTeX.",
+    help="Write a page, or its tables as LaTeX.",
 )
 @click.option(
     "--figures",

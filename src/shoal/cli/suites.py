@@ -336,12 +336,11 @@ def _is_job(store: "RunStore", name: str) -> bool:
 
 def _export_suite(name: str, out: Path, verbatim: bool) -> str:
     from ..protocols.behaviour.build import load_suite
-    from ..protocols.behaviour.suite_files import export_suite
+    from ..protocols.behaviour.suite_files import export_suite, form_data
 
     refuse_overwrite(out, (name,))
     suite = load_suite(name)
     if out.suffix == ".html":
-        from ..protocols.behaviour.form import form_data
         from ..render.writing import write_form
 
         write_form(form_data(suite), out)

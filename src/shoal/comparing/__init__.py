@@ -2,8 +2,7 @@
 
     results of A and B ──► pairs ──► Comparison: differences, intervals, tests, changed cases
                              cases       comparable measures, both sides on one list of cases
-                             inference   interval, test and power of a difference; p of many rows
-                             rows        the typed rows
+                             inference   rows: interval, test and power of a difference; p of many rows
                              unpaired    the same of a result file, which has rates only
 
     gate.toml ──► rules ──► Rule ──┐

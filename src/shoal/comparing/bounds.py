@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..core.claims import ALPHA
 from ..core.errors import PlanError
-from ..core.measures import quantity
+from ..core.measures import quantity, shown_p
 from ..core.records import Measure, Result
 from ..stats.intervals import UNDEFINED, normal_quantile, wilson, wilson_cases
 from ..stats.limits import Side, binomial_p, difference_p, rate_p
@@ -22,7 +22,6 @@ from ..stats.multiplicity import holm
 from ..stats.resampling import cluster_table, paired_table, sharing
 from .cases import CASES, Quantity, comparable, sides_of
 from .rules import Rule
-from .wording import p_text
 
 if TYPE_CHECKING:
     from .gate import Status, Verdict
@@ -101,7 +100,7 @@ def _by_adjusted_test(
     judged = []
     for verdict, known, p in zip(verdicts, decided, holm(raw).tolist(), strict=True):
         if known and p <= ALPHA:
-            reason = f"{verdict.reason}; adjusted p {p_text(p)}".removeprefix("; ")
+            reason = f"{verdict.reason}; adjusted p {shown_p(p)}".removeprefix("; ")
             verdict = replace(verdict, status="failed", reason=reason)
         elif known:
             verdict = replace(verdict, status="met")

@@ -18,8 +18,8 @@ from ..core.records import PARTLY, Measure, Measures, Result
 from ..models import variant_of
 from .bounds import Evidence, by_tests, oriented
 from .cases import CASES, judgeable, unusable
+from .inference import Choices
 from .pairs import compare, difference_of
-from .rows import Choices
 from .rules import EVERY, Rule
 from .unpaired import UNPAIRED, Key, independent, key_of, origin_differs, why_undefined
 from .wording import observed, short_limit
@@ -155,17 +155,14 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
         )
     ]
     if not chosen:
-        raise _nothing(rule, number, rows, candidates)
-    if len(chosen) > 1 and not rule.is_family:
-        others = [group for group in chosen[0].groups if group not in rule.groups]
+        raise _nothing(rule, number, rows)
+    names = list(dict.fromkeys(row.name for row in chosen))
+    if len(names) > 1 or (len(chosen) > 1 and not rule.is_family):
+        others = [group.replace(" ", "_") for group in chosen[0].groups if group not in rule.groups]
+        one_name = f'measure = "{names[0]}"'
         raise PlanError(
             f"rule {number} looks at {len(chosen)} things at once: {rule}",
-            fix=f'{others[0].replace(" ", "_")} = "*" for each of them' if others else "measure = NAME",
-        )
-    names = list(dict.fromkeys(row.name for row in chosen))
-    if len(names) > 1:
-        raise PlanError(
-            f"rule {number} could mean {' or '.join(names)}: {rule}", fix=f'measure = "{names[0]}"'
+            fix=one_name if len(names) > 1 or not others else f'{others[0]} = "*" for each of them',
         )
     return chosen
 
@@ -182,19 +179,19 @@ def _headline(rows: Sequence[Measure], rule: Rule, number: int) -> list[Measure]
     return [min(marked or rows, key=lambda row: sum(value != "all" for value in row.groups.values()))]
 
 
-def _nothing(rule: Rule, number: int, rows: Sequence[Measure], candidates: Sequence[Measure]) -> PlanError:
-    """Return the error for a rule without a measure: an unknown value, an unknown group, or groups that do not meet."""
-    problem = f"rule {number} matches nothing: {rule}"
+def _nothing(rule: Rule, number: int, rows: Sequence[Measure]) -> PlanError:
+    """Return the error for a rule without a measure; it lists the values of a group, or the groups."""
+    names = list(dict.fromkeys(group for row in rows for group in row.groups))
+    word, known = next((group for group in rule.groups if group not in names), ""), names
     for group, value in rule.groups.items():
-        known = list(dict.fromkeys(row.groups[group] for row in candidates if group in row.groups))
-        if known and value not in (EVERY, *known):
-            fix = nearest(value, known) or 'one of those, or "*" for each of them'
-            return PlanError(problem, why=f"the result has {some(known, 8)}", fix=fix)
-    groups = list(dict.fromkeys(group for row in rows for group in row.groups))
-    unknown = next((group for group in rule.groups if group not in groups), "")
-    why = f"the result has no {unknown}" if unknown else "no measure has all of these groups"
-    fix = nearest(unknown, groups) or "groups and values that stand together in shoal try … --json"
-    return PlanError(problem, why=f"{why}; its groups are {some(groups, 8)}" if groups else why, fix=fix)
+        values = list(dict.fromkeys(row.groups[group] for row in rows if group in row.groups))
+        if values and value not in (EVERY, *values):
+            word, known = value, values
+    return PlanError(
+        f"rule {number} matches nothing: {rule}",
+        why=f"the result has {some(known, 8)}" if known else "the result has no groups",
+        fix=nearest(word, known) or "groups and values that stand together in shoal try … --json",
+    )
 
 
 # Judging

@@ -4,16 +4,8 @@ Every difference is B minus A on the cases that apply to both. The population is
 `over="templates"` it is new templates, from six templates on. Premises and texts are always the unit. If either side
 has several runs, the run is the unit.
 
-    what                   interval                                       test
-    a mean over cases      t over cases, two added (Bonett & Price 2012)  exact sign test
-    the same of a column   the same                                       sign flips
-    a mean over groups     the same, variances added                      sign flips, by the weight of each case
-    a weighted sum         t over clusters, each with all its cases       sign flips of clusters
-    several runs           Welch's t over runs                            the same
-    the same, by group     moderated t: variance pooled over groups       the same
-    one run against many   as with one run a side, on the mean outcomes   the same
-    the same prompts       the same                                       the same
-    a result file          Newcombe's, of unpaired rates                  Fisher's exact test
+`docs/comparing.md` has the interval and test of each kind of difference. A weighted sum takes t and sign flips over
+clusters; one run against several is tested by case, on the mean outcomes. A result file has rates only (`unpaired`).
 
 If the unadjusted test does not reject, the interval reaches zero. p is adjusted within a level. Exchanging A and B
 flips every sign and changes no p. Pure: nothing here queries a model or reads a file.
@@ -40,14 +32,15 @@ from .cases import (
     Quantity,
     Sides,
     comparable,
-    mean_bounds,
     sides_of,
     unusable,
 )
 from .inference import (
     WELCH,
+    Choices,
     Estimate,
     Part,
+    Row,
     detectable_drop,
     inference,
     level_of,
@@ -55,24 +48,12 @@ from .inference import (
     tests_in,
     with_adjusted_p,
 )
-from .rows import Choices, Row
 from .unpaired import check_same_origin, for_claim, independent, key_of, unpaired_estimate
 from .wording import row_note
 
 __all__ = ["Choices", "Comparison", "Row", "compare"]
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorBounds:
-    """The overall difference with the cases that either side left unanswered."""
-
-    all_fail: float
-    all_pass: float
-    least: float
-    """A's all pass and B's all fail."""
-    most: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,20 +132,6 @@ class Comparison:
         return float(np.median(drops)) if drops else None
 
     @property
-    def error_bounds(self) -> "ErrorBounds | None":
-        """Return what the overall difference would be with the unanswered cases; None if it is not a mean of them."""
-        row = self.overall
-        if not any(row.errors) or not row.is_paired or kind_of(row.measure).unit != "share":
-            return None
-        column = next(
-            quantity.column
-            for quantity in comparable(self.a[0], self.cases)
-            if (quantity.measure.name, quantity.level) == (row.measure, row.level)
-        )
-        (a_fail, a_pass), (b_fail, b_pass) = (mean_bounds(side, column) for side in (self.a, self.b))
-        return ErrorBounds(b_fail - a_fail, b_pass - a_pass, b_fail - a_pass, b_pass - a_fail)
-
-    @property
     def findings(self) -> list[Finding]:
         """Return the findings and failed self-checks of either side that make its numbers unusable."""
         return [
@@ -201,8 +168,9 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
     by_column = {"": sides} | {
         quantity.column: sides_of(a, b, quantity.column) for quantity in wanted if quantity.column
     }
+    # A side on which no case of a measure applies does not tell whether they come from templates.
     templated = {
-        _key(measure) for result in (*a, *b) for measure in result.measures if _has_templates(measure)
+        key_of(row) for result in (*a, *b) for row in result.measures if row.basis.templates is not None
     }
     pooled = _pooled_over_rows(wanted, sides) if sides.several else {}
     rows = [
@@ -213,7 +181,7 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
             by_column[quantity.column],
             choices,
             pooled.get(place),
-            has_templates=_key(quantity.measure) in templated,
+            has_templates=key_of(quantity.measure) in templated,
         )
         for place, quantity in enumerate(wanted)
     ]
@@ -222,15 +190,6 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
         levels = {row.level: level_of(rows, row.level) for row in rows}
         rows = [replace(row, mde=detectable_drop(row.estimate, levels[row.level])) for row in rows]
     return Comparison(a, b, choices, rows, sides.changes)
-
-
-def _key(measure: Measure) -> tuple[str, frozenset[tuple[str, str]]]:
-    return measure.name, frozenset(measure.groups.items())
-
-
-def _has_templates(measure: Measure) -> bool:
-    """Whether the cases come from templates; a side on which none of these applies does not tell."""
-    return measure.basis.templates is not None
 
 
 def _pooled_over_rows(wanted: Sequence[Quantity], sides: Sides) -> dict[int, SeedError]:
@@ -251,7 +210,7 @@ def _row(
     quantity: Quantity, sides: Sides, choices: Choices, pooled: SeedError | None, *, has_templates: bool
 ) -> Row:
     over_templates = has_templates and choices.over == TEMPLATES
-    templates = quantity.template_sizes(sides.clusters, sides.changes) if over_templates else np.zeros(0)
+    templates = quantity.template_count(sides.clusters, sides.changes) if over_templates else 0
     sides = sides.case_by_case() if has_templates and not over_templates else sides
     parts = [Part(sides, name, members) for name, members in quantity.parts]
     known = [part for part in parts if part.n]
@@ -262,7 +221,7 @@ def _row(
     weights = list(quantity.weights)
     missing = bool(weights) and len(known) < len(parts)
     estimate = Estimate() if missing else inference(known, weights, sides, choices, pooled)
-    if over_templates and not sides.several and len(templates) < ENOUGH_TEMPLATES:
+    if over_templates and not sides.several and templates < ENOUGH_TEMPLATES:
         estimate = Estimate(estimate.difference)
     rates = (None, None) if missing else _mean_rates(known, weights, quantity.measure.basis.constant)
     return _row_of(
@@ -279,8 +238,7 @@ def _row(
         is_headline=quantity.measure.headline,
         runs=sides.runs,
         absent=tuple(part.name for part in parts if not part.n) if known else (),
-        templates=len(templates) if over_templates else None,
-        effective_templates=float(templates.sum() ** 2 / (templates**2).sum()) if len(templates) else 0.0,
+        templates=templates if over_templates else None,
     )
 
 

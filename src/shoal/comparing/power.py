@@ -12,9 +12,8 @@ from ..core.measures import MEASURES, quantity, shown
 from ..core.records import Measure, Result
 from ..core.views import Section, Words
 from ..stats.power import Cases, even_drop_power
-from .inference import churn, level_of, tests_in
+from .inference import Row, churn, level_of, tests_in
 from .pairs import Choices, compare
-from .rows import Row
 
 MOST = 1_000_000
 

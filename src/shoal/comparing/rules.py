@@ -3,17 +3,7 @@
     [[rule]]                             # the headline: the suite score of a suite
     at_least = 0.85
 
-    [[rule]]                             # every functionality
-    functionality = "*"
-    no_worse_than_baseline_by = 0.02
-    judge = "upper bound"
-
-    [[rule]]                             # any measure of any protocol, by its name and groups
-    measure = "stereotype score"
-    category = "gender"
-    at_most = 0.6
-
-A rule says what it looks at, how good that must be, and what is compared with the limit:
+`docs/how-to/compare-and-gate.md` lists the keys. `judge` chooses what is compared with the limit:
 
     observed      (default) the rate itself: the suite is the specification
     lower bound   the confident end of the 95 % interval: met only on proof that the limit is kept
@@ -31,11 +21,9 @@ from ..core.errors import PlanError, errors_at, nearest
 from ..core.files import read_toml
 
 Judge = Literal["observed", "lower bound", "upper bound"]
-REMOVED = {"point": 'judge = "observed"', "anytime": 'judge = "upper bound"'}
 EVERY = "*"
 LIMITS = ("at_least", "at_most", "no_worse_than_baseline_by")
-ALLOWANCES = ("allow_errors", "allow_undefined")
-OPTIONS = ("measure", *LIMITS, "judge", *ALLOWANCES)
+OPTIONS = ("measure", *LIMITS, "judge", "allow_errors", "allow_undefined")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +48,23 @@ class Rule:
     """Pass over what has no applicable case."""
 
     def __post_init__(self) -> None:
-        for name in ALLOWANCES:
-            if not isinstance(value := getattr(self, name), bool):
-                raise PlanError(f"{name} = {value!r}", why="true or false is expected", fix=f"{name} = true")
-        if not isinstance(self.measure, str):
-            raise PlanError(
-                f"measure = {self.measure!r}", why="a text is expected", fix='measure = "pass rate"'
-            )
+        kinds = {
+            "measure": (str, '"pass rate"'),
+            "allow_errors": (bool, "true"),
+            "allow_undefined": (bool, "true"),
+        }
+        for name, (kind, example) in kinds.items():
+            if not isinstance(value := getattr(self, name), kind):
+                why = f"a value such as {example} is expected"
+                raise PlanError(f"{name} = {value!r}", why=why, fix=f"{name} = {example}")
         for name, value in self.groups.items():
             if not isinstance(value, str):
-                raise _not_a_group(name.replace(" ", "_"), value)
+                key, why = name.replace(" ", "_"), f"known: {', '.join(OPTIONS)}; a group is given as a text"
+                fix = nearest(key.replace("-", "_"), OPTIONS) or f'{key} = "{value}"'
+                raise PlanError(f"{key} = {value!r}", why=why, fix=fix)
         known = get_args(Judge)
         if self.judge not in known:
-            fix = REMOVED.get(str(self.judge)) or nearest(str(self.judge), known) or "one of those"
+            fix = nearest(str(self.judge), known) or "one of those"
             raise PlanError(f"judge = {self.judge!r}", why=f"known: {', '.join(known)}", fix=fix)
         self._check_limit()
 
@@ -114,25 +106,11 @@ class Rule:
         return f"{', '.join(named) or 'headline'}: {self.kind} {self.limit:g}"
 
 
-def _not_a_group(key: str, value: Any) -> PlanError:
-    """Return the error for a key that is neither an option nor a group."""
-    near = nearest(key.replace("-", "_"), OPTIONS)
-    if not near and isinstance(value, int | float) and not isinstance(value, bool):
-        fix = f'{key} = "{value:g}", if it is a group of the result; else one of {", ".join(OPTIONS)}'
-        return PlanError(f"{key} = {value:g}", why="a group is given as a text", fix=fix)
-    why = f"known: {', '.join(OPTIONS)}; a group, such as functionality, is given as a text"
-    return PlanError(f'unknown key "{key}"', why=why, fix=near or "one of those, or a text")
-
-
 def as_rules(rules: Path | str | Sequence[Mapping[str, Any]]) -> list[Rule]:
     """Return the rules of a file, or of a list of tables such as {"functionality": "negation", "at_least": 0.9}."""
     if isinstance(rules, Path | str):
         return read_rules(Path(rules))
-    if not rules or isinstance(rules, Mapping) or not all(isinstance(row, Mapping) for row in rules):
-        raise PlanError(
-            "no rules", why="a TOML file or a list of dictionaries is expected", fix='[{"at_least": 0.9}]'
-        )
-    return [_rule(row, f"rule {number}") for number, row in enumerate(rules, start=1)]
+    return _checked(rules, "")
 
 
 def read_rules(path: Path) -> list[Rule]:
@@ -141,10 +119,15 @@ def read_rules(path: Path) -> list[Rule]:
     for key in table:
         if key != "rule":
             raise PlanError(f'{path}: unknown key "{key}"', why="known: rule", fix="[[rule]]")
-    rows = table.get("rule", [])
-    if not isinstance(rows, list) or not rows or not all(isinstance(row, Mapping) for row in rows):
-        raise PlanError(f"{path}: no rules", fix="tables that begin with [[rule]]")
-    return [_rule(row, f"{path}: rule {number}") for number, row in enumerate(rows, start=1)]
+    return _checked(table.get("rule", []), f"{path}: ")
+
+
+def _checked(rows: Any, where: str) -> list[Rule]:
+    """Return the rules of some tables."""
+    if not isinstance(rows, list | tuple) or not rows or not all(isinstance(row, Mapping) for row in rows):
+        fix = "tables that begin with [[rule]]" if where else '[{"at_least": 0.9}]'
+        raise PlanError(f"{where}no rules", fix=fix)
+    return [_rule(row, f"{where}rule {number}") for number, row in enumerate(rows, start=1)]
 
 
 def _rule(row: Mapping[str, Any], where: str) -> Rule:

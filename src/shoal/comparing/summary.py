@@ -7,8 +7,8 @@ from ..core.measures import SENSITIVE, quantity, shown
 from ..core.records import Basis, Measure
 from ..core.views import Card, Cell, Column, Dots, Number, Summary, Table, Tone, Words
 from ..core.views import Row as TableRow
+from .inference import Row
 from .pairs import Comparison, difference_of
-from .rows import Row
 from .wording import (
     both_sides,
     counted,

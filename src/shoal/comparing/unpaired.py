@@ -16,8 +16,7 @@ from ..core.records import OVER_TEMPLATES, Measure, Result, for_new_templates
 from ..stats.intervals import UNDEFINED, in_agreement, normal_quantile, wilson_cases
 from ..stats.paired import fisher_test
 from .cases import TEMPLATES, scoring_of
-from .inference import Estimate
-from .rows import Choices
+from .inference import Choices, Estimate
 
 UNPAIRED = "unpaired: one side has measures only"
 NEWCOMBE = "newcombe"

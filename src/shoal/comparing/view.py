@@ -1,8 +1,7 @@
 """A comparison as sections: the answer, what got worse and better, suspects, and the cases that changed."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from textwrap import wrap
+from dataclasses import replace
 from typing import Any
 
 from ..core.case_table import ids_of
@@ -27,24 +26,15 @@ from ..core.views import Row as TableRow
 from ..models import brief_spec
 from . import wording
 from .gate import USABLE, Verdict
-from .inference import tests_in
+from .inference import Row, tests_in
 from .pairs import Comparison, difference_of
-from .rows import Row
 
-
-@dataclass(frozen=True, slots=True)
-class Hints:
-    """Where to find what a view leaves out: options of the command line, or of Python."""
-
-    rows: str = "--full"
-    changed: str = "--changed"
-
-
-IN_PYTHON = Hints(".to_pandas()", ".changed()")
+ON_SCREEN, IN_PYTHON = ("--full", "--changed"), (".to_pandas()", ".changed()")
+"""Where to find the rows, and the changed cases, that a view leaves out."""
 EXAMPLES = 2
 """How many newly failing cases the short view shows."""
-WIDTH, REPR_WIDTH = 80, 100
-"""The longest line of a heading on the screen, and of a comparison in Python."""
+WIDTH = 80
+"""The longest line of a heading."""
 NOTES = 3
 """The number of caveats below the table."""
 
@@ -55,7 +45,7 @@ def comparison_sections(
     changed: bool = False,
     full: bool = False,
     over_templates: Comparison | None = None,
-    hints: Hints = Hints(),
+    hints: tuple[str, str] = ON_SCREEN,
 ) -> list[Section]:
     """Return the comparison for reading; with `changed` every case that changed, with `full` every row.
 
@@ -66,8 +56,8 @@ def comparison_sections(
     rows = _full_table(comparison) if full else _short_table(comparison)
     blocks = [
         *([rows] if rows.rows else []),
-        *_rest(comparison, hints, full=full),
-        *_examples(comparison, hints),
+        *_rest(comparison, hints[0], full=full),
+        *_examples(comparison, hints[1]),
     ]
     notes = wording.caveats(comparison)[: None if full else NOTES]
     details = [*wording.provenance(comparison), *wording.new_templates_line(over_templates)] if full else []
@@ -78,26 +68,15 @@ def comparison_text(comparison: Comparison) -> str:
     """Return the models, which side is better and how many rows changed, in a few lines."""
     heading, answer = (
         "".join(piece if isinstance(piece, str) else piece.text for piece in pieces).strip()
-        for pieces in (_heading(comparison, REPR_WIDTH - len("<Comparison: >")), _answer(comparison))
+        for pieces in (_heading(comparison), _answer(comparison))
     )
-    return within_lines(f"<Comparison: {heading}>\n{answer}")
-
-
-def within_lines(text: str) -> str:
-    """Return a text with lines of at most REPR_WIDTH characters."""
-    return "\n".join(
-        part
-        for line in text.splitlines()
-        for part in wrap(
-            line, REPR_WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
-        )
-    )
+    return f"<Comparison: {heading}>\n{answer}"
 
 
 # The answer
 
 
-def _heading(comparison: Comparison, width: int = WIDTH) -> list[Words]:
+def _heading(comparison: Comparison) -> list[Words]:
     """Return the two models and their cases; on two lines if they do not fit on one."""
     pieces: list[Words] = []
     sides = [
@@ -110,7 +89,7 @@ def _heading(comparison: Comparison, width: int = WIDTH) -> list[Words]:
         runs = f" ({len(results)} runs)" if len(results) > 1 else ""
         pieces += [Words(f"{side} ", "quiet"), Words(f"{some(names, 3)}{runs}    ", "strong")]
     about = wording.about_cases(comparison.a[0])
-    if sum(len(piece.text) for piece in pieces) + len(about) > width:
+    if sum(len(piece.text) for piece in pieces) + len(about) > WIDTH:
         pieces[-1] = Words(f"{pieces[-1].text.rstrip()}\n", "strong")
     pieces.append(Words(f"{about}\n", "quiet"))
     if differs := wording.differing_settings(comparison.a[0], comparison.b[0]):
@@ -258,7 +237,7 @@ def _changes(comparison: Comparison) -> tuple[str, str]:
     return ("newly failing", "fixed") if comparison.overall.has_direction else ("only A", "only B")
 
 
-def _rest(comparison: Comparison, hints: Hints, *, full: bool) -> list[Block]:
+def _rest(comparison: Comparison, hint: str, *, full: bool) -> list[Block]:
     """Return the suspects, and how many rows are not shown."""
     _, _, rest = _sorted(comparison)
     lines: list[Words] = []
@@ -276,15 +255,11 @@ def _rest(comparison: Comparison, hints: Hints, *, full: bool) -> list[Block]:
                 f"{tests_in(comparison.rows, level)} tests: {some(names, len(names) if full else 6)}"
             )
             lines.append(Words(text))
-    few = [row for row in rest if row.has_few_templates]
-    hidden = sum(not row.is_suspect for row in rest) - len(few)
-    if few and not full:
-        names = [f"{row.name} {wording.difference_text(row)}, {wording.missing_interval(row)}" for row in few]
-        lines.append(Words(f"Not tested over templates: {some(names, 6)}"))
+    hidden = sum(not row.is_suspect for row in rest)
     if hidden and not full:
         lines.append(
             Words(
-                f"{hidden} more without a clear change {'is' if hidden == 1 else 'are'} not shown: {hints.rows}",
+                f"{hidden} more without a clear change {'is' if hidden == 1 else 'are'} not shown: {hint}",
                 "quiet",
             )
         )
@@ -294,7 +269,7 @@ def _rest(comparison: Comparison, hints: Hints, *, full: bool) -> list[Block]:
 # The cases that changed
 
 
-def _examples(comparison: Comparison, hints: Hints) -> list[Block]:
+def _examples(comparison: Comparison, hint: str) -> list[Block]:
     """Return a few newly failing cases of the row that lost most."""
     rows = comparison.by(comparison.finest) if comparison.finest else []
     rows = sorted(rows, key=lambda row: (not (row.significant and not row.is_better), -row.lost, row.name))
@@ -308,11 +283,7 @@ def _examples(comparison: Comparison, hints: Hints) -> list[Block]:
         f": {row.lost:,} of {row.n:,}",
     ]
     total = sum(other.gained + other.lost for other in rows)
-    return [
-        CaseList(
-            _shown(comparison, lost[:EXAMPLES]), title, [f"All {total:,} changed cases: {hints.changed}"]
-        )
-    ]
+    return [CaseList(_shown(comparison, lost[:EXAMPLES]), title, [f"All {total:,} changed cases: {hint}"])]
 
 
 def _shown(
@@ -362,9 +333,10 @@ def _difference(row: Row, comparison: Comparison) -> Measure:
 
 
 def comparison_table(comparison: Comparison) -> Section:
-    """Return every row in one table, for Markdown and LaTeX."""
-    table = replace(_full_table(comparison), name="comparison")
-    return Section(blocks=[table], notes=[wording.caption(comparison)])
+    """Return every row in one table, for LaTeX."""
+    return Section(
+        _heading(comparison), blocks=[_full_table(comparison)], notes=wording.provenance(comparison)
+    )
 
 
 def rows_for_csv(comparison: Comparison) -> list[dict[str, Any]]:

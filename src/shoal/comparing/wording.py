@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.claims import ENOUGH_SEEDS, too_few_templates
 from ..core.errors import some
-from ..core.measures import quantity, shown, shown_interval, shown_p, unit_word
+from ..core.measures import quantity, shown, shown_interval, unit_word
 from ..core.records import Measure, Result
 from ..protocols.base import differing
 from .cases import EXCUSED_CHECKS, TEMPLATES, same_prompts
-from .rows import Row
+from .inference import Row
 from .unpaired import NEWCOMBE, UNPAIRED
 
 if TYPE_CHECKING:
@@ -194,13 +194,6 @@ def missing_interval(row: Row) -> str:
     return too_few_templates(row.templates or 0) if row.has_few_templates else ""
 
 
-def p_text(value: float | None) -> str:
-    if value is None:
-        return "unknown"
-    text = shown_p(value)
-    return f"< {text[1:]}" if text.startswith("<") else f"= {text}"
-
-
 def excused_checks(result: Result) -> list[str]:
     """Return the failed self-checks that do not make a result unusable."""
     return [
@@ -242,22 +235,14 @@ def caveats(comparison: "Comparison") -> list[str]:
 
 
 def _unanswered(comparison: "Comparison") -> str:
-    """Return how many cases each side left unanswered, and the overall difference with them."""
+    """Return how many cases each side left unanswered."""
     counts = []
     for name, results, count in zip(
         "AB", (comparison.a, comparison.b), comparison.overall.errors, strict=True
     ):
         missing = (results[0].job.get("about") or {}).get("missing", 0)
         counts.append(f"{name} {count:,}" + (f" ({missing:,} not in its file)" if missing else ""))
-    line = f"! Cases without an answer: {', '.join(counts)}. No difference includes them"
-    if (bounds := comparison.error_bounds) is None:
-        return f"{line}."
-    what = quantity(comparison.overall.measure)
-    fail, passes, least, most = (
-        shown(value, what, signed=True)
-        for value in (bounds.all_fail, bounds.all_pass, bounds.least, bounds.most)
-    )
-    return f"{line}: {fail} if they all fail, {passes} if they all pass, {least} to {most} at the extremes."
+    return f"! Cases without an answer: {', '.join(counts)}. No difference includes them."
 
 
 def _percent(row: Row, side: int) -> str:
@@ -296,22 +281,11 @@ def new_templates_line(comparison: "Comparison | None") -> list[str]:
         return []
     row = next((row for row in comparison.by("") if row in rows), rows[0])
     few = sum(other.has_few_templates for other in comparison.by(comparison.finest))
-    number = f"{row.templates:,} templates, effective {row.effective_templates:.1f}"
+    number = f"{row.templates:,} templates"
     counts = f"; too few templates in {few} of {len(comparison.by(comparison.finest))}" if few else ""
     return [
         f"For new templates: {measure_name(row)} {difference_text(row)}{interval_clause(row)} ({number}){counts}."
     ]
-
-
-def caption(comparison: "Comparison") -> str:
-    """Return what a reader of the table must know."""
-    sides = (comparison.a, comparison.b)
-    a, b = (", ".join(str(result.job.get("model", "")) for result in side) for side in sides)
-    applies = "each (unpaired)" if comparison.has_rates_only else "both"
-    return (
-        f"A: {a}. B: {b}. Rates in per cent on the cases that apply to {applies}; differences in points, B minus A; "
-        f"p: Holm within each level; claim: {claim(comparison)}."
-    )
 
 
 # Gates
@@ -334,7 +308,7 @@ def observed(verdict: "Verdict") -> str:
 
 
 def short_limit(verdict: "Verdict") -> str:
-    """Return the limit of a rule as a column shows it; empty for a model that must be usable."""
+    """Return the limit of a rule; empty for a model that must be usable."""
     rule, row = verdict.rule, verdict.measure
     if row.name == "usable model":
         return ""

@@ -43,20 +43,11 @@ def measure_text(row: "Measure") -> str:
     >>> measure_text(Measure("pass rate", 0.25, 496, interval=(0.21, 0.29)))
     'pass rate 25.0 % (95 % CI 21.0 – 29.0), n = 496'
     """
-    interval = f" (95 % CI {_interval(row)})" if row.interval else ""
-    return f"{_name(row)} {_value(row)}{interval}, n = {row.n:,}"
-
-
-def _name(row: "Measure") -> str:
-    return f"{row.name} of {row.of}" if row.of else row.name
-
-
-def _value(row: "Measure") -> str:
-    return "undefined" if row.value is None else f"{shown(row.value, quantity(row))}{unit_word(row)}"
-
-
-def _interval(row: "Measure") -> str:
-    return shown_interval(row, between=" to " if quantity(row).signed else " – ")
+    between = " to " if quantity(row).signed else " – "
+    interval = f" (95 % CI {shown_interval(row, between=between)})" if row.interval else ""
+    value = "undefined" if row.value is None else f"{shown(row.value, quantity(row))}{unit_word(row)}"
+    name = f"{row.name} of {row.of}" if row.of else row.name
+    return f"{name} {value}{interval}, n = {row.n:,}"
 
 
 def measure_rows(measures: Sequence["Measure"]) -> list[dict[str, Any]]:

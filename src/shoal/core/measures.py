@@ -46,7 +46,6 @@ AGREEMENT = Quantity("number", "higher", 1.0, 2)
 MEASURES: dict[str, Quantity] = {
     # Behaviour
     "pass rate": RATE,
-    "pass rate on common cases": RATE,
     "mean score": RATE,
     "mean value": Quantity("number", "", None, 3),
     "suite score": RATE,
@@ -94,7 +93,6 @@ MEASURES: dict[str, Quantity] = {
     "effect size": Quantity("number", "ideal", 0.0, 2, signed=True),
     "cluster accuracy": Quantity("share", "", None, 1),
     "chance accuracy": SHARE,
-    "difference between recipes": POINTS,
     "mean over checkpoints": SHARE,
     "sd over checkpoints": SPREAD,
     "over-dispersion ratio": Quantity("number", "lower", 1.0, 1),

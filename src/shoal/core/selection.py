@@ -71,10 +71,10 @@ def _nothing(pattern: str, group: str, name: str, values: Mapping[str, Mapping[s
         return UnknownGroup(
             f"no case is in {pattern!r}",
             why=f"{head!r} is not a group of these cases; groups are {some(values, 8)}",
-            fix=nearest(head, values) or f"{next(iter(values), 'functionality')}=NAME",
+            fix=nearest(head, values) or "one of those groups",
         )
     return DataError(
         f"no case is in {pattern!r}",
-        why=f"there are {some(known, 8)}" if known else "the cases have no groups",
+        why=f"there are {some(known, 8) or 'no groups'}",
         fix=nearest(name, known) or "one of those, or part of it with * for the rest",
     )

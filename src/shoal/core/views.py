@@ -1,7 +1,7 @@
 """Blocks: the content of a screen or page, without its layout.
 
     protocol.view ──► Section ──► Text, Table, HeatMap, Curves, Scatter, CaseList, WeighedWords
-                                  rendered by `render/` in a terminal, as HTML, Markdown, CSV, LaTeX and figures
+                                  rendered by `render/` in a terminal, as HTML, CSV, LaTeX and figures
 
 A block holds measures and words, never formatted numbers: `measures.py` decides the digits, the renderer the colours.
 Every chart has a table of its data, for renderers that cannot draw.
@@ -156,8 +156,6 @@ class ShownCase:
     """The model's answer to each example, such as "positive .98"; empty if they are not stored."""
     tone: Tones = ""
     mark: str = ""
-    change: str = ""
-    """How far the answer moved, and the limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +190,6 @@ class WeighedWords:
 
     examples: Sequence[Weighed]
     title: str = ""
-    name: str = ""
     legend: Sequence[str] = ()
 
 
@@ -327,11 +324,10 @@ def shown_cases(result: Result, cases: Sequence[Case]) -> list[ShownCase]:
     """Return cases of a result with their outcomes and the model's answers."""
     wanted = {case.id for case in cases}
     place = {name: position for position, name in enumerate(ids_of(result.cases)) if name in wanted}
-    column, changes = result.columns.get("said", ()), result.columns.get("change", ())
+    column = result.columns.get("said", ())
     shown = []
     for case in cases:
         position = place[case.id]
-        answers, change = column[position] if column else (), changes[position] if changes else ""
-        outcome = result.outcomes[position]
-        shown.append(ShownCase(case, outcome, expected_words(case), answers, change=change or ""))
+        answers = column[position] if column else ()
+        shown.append(ShownCase(case, result.outcomes[position], expected_words(case), answers))
     return shown

@@ -13,16 +13,14 @@ from typing import Any
 
 from ..core.errors import DataError, some
 from ..core.files import first_bytes, is_json_array, read_json_array, read_json_lines, read_lines
-from ..core.tables import read_table
+from .cells import is_missing
 from .invalid import InvalidRows
 from .logs import OpenLog, open_log
-from .missing import is_missing
-from .tables import is_table, open_rows
+from .tables import is_table, open_rows, read_table
 
 FORMATS: dict[str, str] = {
     "log": "samples of lm-evaluation-harness (--log_samples), inspect, promptfoo, Every Eval Ever and MLflow",
-    "form": "saved from a form (shoal export SUITE --out form.html): a suite with changes and comments",
-    "suite": "our own suite file: JSON Lines, one case per line",
+    "suite": "our own suite file: JSON Lines, one case per line; also as a form of shoal export saves it",
     "checklist": "a released CheckList suite: JSON Lines, or the pickle as it comes, read without running any of it",
     "hatecheck": "HateCheck and Multilingual HateCheck CSV",
     "columns": "any table whose columns you name: CSV, TSV, JSON, Parquet, Arrow, xlsx, a saved Hugging Face dataset",
@@ -81,23 +79,13 @@ def is_pickle(start: bytes) -> bool:
     return start[:1] == b"\x80" or start[257:262] == b"ustar"
 
 
-EXPORTED = frozenset({"case_id", "example_idx", "text"})
-
-
 def read_suite_rows(path: Path) -> SuiteRows:
     """Return the rows of a suite in any format that is recognised by its content."""
     look = glimpse(path)
-    if EXPORTED.issubset(look.columns or look.first_object or ()):
+    if {"case_id", "example_idx", "text"}.issubset(look.columns or look.first_object):
         raise DataError(
             f"{path}: the texts of a suite, not a suite",
-            why="shoal export writes such a file for the answers of a model",
             fix=f"the suite itself; with answers in it, the file is a model: predictions:{path}",
-        )
-    if look.start.lstrip().lower().startswith((b"<!doctype html", b"<html")):
-        raise DataError(
-            f"{path}: a page, not a suite",
-            why="import reads the file that a form saves, not the form",
-            fix="open the form in a browser, press Save, and import NAME-edited.json",
         )
     for name in FORMATS if look.start else ():
         module = import_module(f".{name}", __name__)

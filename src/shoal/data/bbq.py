@@ -16,6 +16,7 @@ from ..core.files import json_object, read_lines
 OPTIONS = ("ans0", "ans1", "ans2")
 CONTEXTS = {"ambig": "ambiguous", "disambig": "disambiguated"}
 POLARITIES = ("neg", "nonneg")
+FIELDS = ("context_condition", "question_polarity", "label", "example_id")
 UNKNOWN = "unknown"
 SUFFIXES = (".jsonl", ".jsonl.gz")
 SAME = {
@@ -116,67 +117,44 @@ def matching_option(answer: str, options: Sequence[str]) -> int | None:
 
 
 def _question(row: Mapping[str, Any]) -> Question:
-    options = tuple(_text(row, name) for name in OPTIONS)
-    info = [_info(row, name) for name in OPTIONS]
-    groups = [group for _, group in info]
-    unknown = [place for place, group in enumerate(groups) if group == UNKNOWN]
-    right = row.get("label")
+    try:
+        options = tuple(row[name] for name in OPTIONS)
+        people = [row["answer_info"][name] for name in OPTIONS]
+        # A few rows of BBQ do not name the group.
+        info = [
+            (str(words), str(group or "-".join(row[n].split())))
+            for n, (words, group) in zip(OPTIONS, people, strict=True)
+        ]
+        stereotyped = [str(name) for name in row["additional_metadata"]["stereotyped_groups"]]
+        category, context, question = (row[name] for name in ("category", "context", "question"))
+        if not all(text.strip() for text in (*options, category, context, question)):
+            raise ValueError("a blank text")
+        kind, polarity, right, _ = (row[name] for name in FIELDS)
+    except (AttributeError, KeyError, TypeError, ValueError) as problem:
+        raise DataError(f"not a BBQ question: {problem!r}", fix="a row with all fields of BBQ") from None
+    unknown = [place for place, (_, group) in enumerate(info) if group == UNKNOWN]
     if len(unknown) != 1:
-        raise DataError(
-            f"{len(unknown)} options are {UNKNOWN}", why=f"groups: {some(groups)}", fix="one of three"
-        )
-    if isinstance(right, bool) or right not in (0, 1, 2):
-        raise DataError(f"label is {right!r}", fix="0, 1 or 2: the place of the right option")
-    kind, polarity = (_one_of(row, name, known) for name, known in (
-        ("context_condition", tuple(CONTEXTS)), ("question_polarity", POLARITIES)
-    ))  # fmt: skip
-    if "example_id" not in row:
-        raise DataError("no example_id", fix="the id that BBQ gives each example")
-    category = _text(row, "category")
+        raise DataError(f"{len(unknown)} options are {UNKNOWN}", fix="one of three")
+    for name, known in (
+        ("context_condition", tuple(CONTEXTS)),
+        ("question_polarity", POLARITIES),
+        ("label", (0, 1, 2)),
+    ):
+        if row[name] not in known:
+            raise DataError(f"{name} is {row[name]!r}", fix=f"one of {some(known)}")
     return Question(
         question_id(row), category, f"{category} {row.get('question_index', '')}",
-        _text(row, "context"), CONTEXTS[kind], polarity == "neg", _text(row, "question"),
-        (options[0], options[1], options[2]), int(right), unknown[0], _target(row, info, unknown[0]),
+        context, CONTEXTS[kind], polarity == "neg", question,
+        (options[0], options[1], options[2]), int(right), unknown[0], _target(stereotyped, info, unknown[0]),
     )  # fmt: skip
 
 
-def _text(row: Mapping[str, Any], name: str) -> str:
-    value = row.get(name)
-    if not isinstance(value, str) or not value.strip():
-        raise DataError(f"{name} is {value!r}", fix=f"a BBQ row with {name}")
-    return value
-
-
-def _one_of(row: Mapping[str, Any], name: str, known: Sequence[str]) -> str:
-    value = row.get(name)
-    if value not in known:
-        raise DataError(f"{name} is {value!r}", fix=" or ".join(known))
-    return str(value)
-
-
-def _info(row: Mapping[str, Any], name: str) -> tuple[str, str]:
-    """Return the words for an option's person and the person's group; a few rows of BBQ name neither."""
-    info = row.get("answer_info")
-    pair = info.get(name) if isinstance(info, Mapping) else None
-    if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(text, str) for text in pair):
-        raise DataError(
-            f"answer_info has no group for {name}", fix='"answer_info": {"ans0": ["text", "group"], …}'
-        )
-    return pair[0], pair[1] or "-".join(row[name].split())
-
-
-def _target(row: Mapping[str, Any], info: Sequence[tuple[str, str]], unknown: int) -> int | None:
+def _target(listed: Sequence[str], info: Sequence[tuple[str, str]], unknown: int) -> int | None:
     """Return the option that is most about the stereotyped groups, None for no such option or several.
 
     BBQ names a group in another word (woman for F), by parts (F-Black, trans_F), or only by the words for the person
     (Nationality: a Nigerian is of the group Africa). The first of these that finds an option decides.
     """
-    about = row.get("additional_metadata")
-    listed = about.get("stereotyped_groups") if isinstance(about, Mapping) else None
-    if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
-        raise DataError(
-            "no stereotyped_groups", fix='"additional_metadata": {"stereotyped_groups": ["group"]}'
-        )
     stereotyped = {_plain(name) for name in listed}
     groups = [{_plain(group)} for _, group in info]
     parts = [_parts(group) for _, group in info]

@@ -8,9 +8,8 @@ from typing import Any
 from ..core.errors import DataError
 from ..core.files import split_name
 from . import Glimpse, SuiteRows
+from .cells import filled_cell, is_blank, such_as, value_at
 from .invalid import InvalidRows
-from .missing import filled_cell, is_blank, such_as
-from .paths import value_at
 from .tables import Rows, open_rows
 
 PAIRS = {1: ("text",), 2: ("question1", "question2")}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import DataError, PlanError, errors_at
-from .missing import filled_cell
+from .cells import filled_cell
 from .tables import open_rows, require_columns
 
 COLUMNS = ("sent_more", "sent_less", "stereo_antistereo", "bias_type")
@@ -67,17 +67,16 @@ def read_pair_scores(path: Path) -> dict[tuple[str, str], tuple[float, float]]:
     scores: dict[tuple[str, str], tuple[float, float]] = {}
     for line, row in table.rows:
         where = f"{path}, {table.unit} {line}"
-        require_columns(where, list(row), SCORES)
-        more, less, *values = (row[name] for name in SCORES)
+        more, less, *values = (row.get(name) for name in SCORES)
         try:
-            both = float(values[0]), float(values[1])
-            if math.isnan(sum(both)):
-                raise ValueError
-        except (TypeError, ValueError):
+            both = float(str(values[0])), float(str(values[1]))
+        except ValueError:
+            both = math.nan, math.nan
+        if math.isnan(sum(both)):
             raise DataError(
                 f"{where}: sent_more_score and sent_less_score must be numbers",
                 fix="log-likelihoods, such as -42.5",
-            ) from None
+            )
         if scores.setdefault((str(more), str(less)), both) != both:
             raise DataError(
                 f"{where}: this pair has other scores on an earlier line",

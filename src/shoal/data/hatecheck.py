@@ -6,10 +6,9 @@ The functionality's prefix names its class in the paper's Table 1; `templ_id` be
 from pathlib import Path
 from typing import Any
 
-from ..core.tables import read_table
 from . import Glimpse, SuiteRows
 from .invalid import InvalidRows
-from .tables import require_columns
+from .tables import read_table, require_columns
 
 LABELS = ("non-hateful", "hateful")
 

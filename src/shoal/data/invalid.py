@@ -41,25 +41,19 @@ class InvalidRows:
         fix = most.fix if is_same or self.count == total else "fix the rows"
         fix = ", ".join(filter(None, [fix, otherwise if self.count < total else ""]))
         if self.count == 1:
-            (only,) = problems
-            where = f"{path}, {unit} {only.rows[0]}"
-            return DataError(f"{where}: {only.what}", why=only.why, fix=fix)
+            return DataError(f"{path}, {unit} {most.rows[0]}: {most.what}", why=most.why, fix=fix)
         return DataError(
-            f"{path}: {self.count:,} of {total:,} rows are invalid",
-            why=_listed(problems, unit),
-            fix=fix,
+            f"{path}: {self.count:,} of {total:,} rows are invalid", why=_listed(problems, unit), fix=fix
         )
 
     def summary(self, unit: str) -> list[str]:
         """Return each kind of problem with its number of rows."""
-        problems = sorted(self.problems.values(), key=lambda problem: -len(problem.rows))
         lines = []
-        for problem in problems[:MOST]:
+        for problem in self.problems.values():
             count = len(problem.rows)
             rows = f"{count:,} row{'s' if count > 1 else ''}"
             lines.append(f"{rows}: {problem.what} ({first_few(unit, problem.rows)})")
-        more = sum(len(problem.rows) for problem in problems[MOST:])
-        return lines + ([f"{more:,} more rows with other problems"] if more else [])
+        return lines
 
 
 def _listed(problems: list[Problem], unit: str) -> str:

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Literal
 
 from ..core.errors import DataError, nearest, some
-from .grammar.rows import Row
+from .cells import filled_cell, is_blank, is_missing, value_at
+from .grammar import Row
 from .invalid import InvalidRows
-from .missing import filled_cell, is_blank, is_missing
-from .paths import value_at
 from .tables import open_rows
 
 TEXTS: tuple[tuple[str, ...], ...] = (
@@ -31,10 +30,6 @@ NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 Value = str | int | float
 Labelled = Literal["all", "some", "none"]
 """Which rows must have a label; with "none", no label column is read."""
-LABEL_FIX = {
-    "all": "fill in the label, or remove the row",
-    "some": "leave the label of an unlabelled example empty",
-}
 Classes = Mapping[str, Sequence[Value]]
 """The labels of each class."""
 
@@ -87,7 +82,7 @@ def read_labelled(
         try:
             lacks_label = is_missing(value) and (labelled == "all" or not is_blank(value))
             if labelled != "none" and lacks_label and _key(str(value)) not in to_class:
-                raise DataError("no label", fix=LABEL_FIX[labelled])
+                raise DataError("no label", fix="fill in the label, or remove the row")
             parts = tuple(_text(cells, column) for column in columns[:-1])
             word = "" if labelled == "none" or is_blank(value) else _text(cells, columns[-1])
         except DataError as problem:
@@ -123,11 +118,10 @@ def _recognised(
     if len(known) == 1:
         return tuple(by_name[name] for name in known[0])
     names = " or ".join(" and ".join(group) for group in known)
-    example = ", ".join(f'"{column}"' for column in (known[0] if known else ("COLUMN",)))
     raise DataError(
         f"{path}, line 1: several columns may hold the {what}, or none",
         why=f"candidates: {names}" if known else f"found: {some(columns, 12)}",
-        fix=f"name it: {what} = {f'[{example}]' if what == 'text' else example}; for `shoal new`: --{what} COLUMN",
+        fix=f'name it: {what} = "COLUMN", or ["COLUMN", "COLUMN"] for pairs; for `shoal new`: --{what} COLUMN',
     )
 
 

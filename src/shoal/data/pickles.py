@@ -12,14 +12,12 @@ parts counted each time they are used. Together they stay below 500 MB. All coun
 """
 
 import codecs
-import gzip
-import struct
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from ..core.errors import DataError
+from ..core.files import first_bytes
 from .pickle_machine import SUSPECT, Machine, Name, StandIn, kind_of, refuse
 
 FILE_LIMIT: Final = 64_000_000
@@ -40,12 +38,7 @@ def read_suite_pickle(path: Path) -> list[Row]:
     file that asks for more than a suite needs, is damaged, or would grow too large is a DataError.
     """
     where = str(path)
-    try:
-        content = _unpack(path, where)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise DataError(f"{where}: cannot be read: {reason}", fix="the path of a suite file") from None
-    return _Reader(where).rows(Machine(content, where, _NAMES, _answer).run())
+    return _Reader(where).rows(Machine(_unpack(path, where), where, _NAMES, _answer).run())
 
 
 # From file to bytes
@@ -53,31 +46,14 @@ def read_suite_pickle(path: Path) -> list[Row]:
 
 def _unpack(path: Path, where: str) -> bytes:
     """Return the pickle inside a file, unpacked."""
-    with path.open("rb") as file:
-        content = file.read(FILE_LIMIT + 1)
-    if content[:2] == b"\x1f\x8b":
-        try:
-            with gzip.open(path) as stream:
-                content = stream.read(FILE_LIMIT + 1)
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            problem = f"{where}: the gzip stream is damaged: {error}"
-            raise DataError(problem, fix="download the file again") from None
+    content = first_bytes(path, FILE_LIMIT + 1)
     if len(content) > FILE_LIMIT:
         raise DataError(f"{where}: holds more than {FILE_LIMIT:,} bytes", fix=SUSPECT)
     return _only_file(content, where) if _is_tar_header(content[:512]) else content
 
 
 def _is_tar_header(block: bytes) -> bool:
-    """Return whether a block carries the checksum of a tar header."""
-    if len(block) < 512:
-        return False
-    return _octal(block[148:156]) == sum(block) - sum(block[148:156]) + 8 * ord(" ")
-
-
-def _octal(field: bytes) -> int | None:
-    """Return a number of a tar header; None for anything else, including sizes of 8 GB and more."""
-    digits = field.strip(b" \0")
-    return int(digits, 8) if digits and not digits.strip(b"01234567") else None
+    return block[257:262] == b"ustar"
 
 
 def _only_file(archive: bytes, where: str) -> bytes:
@@ -86,10 +62,10 @@ def _only_file(archive: bytes, where: str) -> bytes:
     files: list[bytes] = []
     position = 0
     while _is_tar_header(header := archive[position : position + 512]):
-        size = _octal(header[124:136])
-        start = position + 512
-        if size is None or start + size > len(archive):
-            raise DataError(f"{where}: the tar is damaged or cut short", fix="download the file again")
+        digits, start = header[124:136].strip(b" \0"), position + 512
+        if digits.strip(b"01234567"):
+            raise DataError(f"{where}: the tar is damaged", fix="download the file again")
+        size = int(b"0" + digits, 8)
         if header[156] in b"0\0":
             files.append(archive[start : start + size])
         position = start + -(-size // 512) * 512
@@ -123,17 +99,14 @@ _ARRAYS: Final = frozenset(
 )
 _SCALARS: Final = frozenset(name.replace("_reconstruct", "scalar") for name in _ARRAYS)
 
-_CODE: Final = "dill._dill._create_code"
-_FUNCTIONS: Final = {
-    _CODE,
-    *(f"dill._dill.{name}" for name in ("_create_cell", "_create_function", "_setattr")),
-}
-_RECORDED: Final = _ARRAYS | _SCALARS | _FUNCTIONS | {"numpy.dtype"}
-"""Calls that are recorded with their arguments, never made."""
-
 _GET_ATTRIBUTE: Final = "dill._dill._get_attr"
 _IMPORT: Final = "dill._dill._import_module"
 _LOAD_TYPE: Final = "dill._dill._load_type"
+_FUNCTIONS: Final = {
+    f"dill._dill.{name}" for name in ("_create_code", "_create_cell", "_create_function", "_setattr")
+}
+_RECORDED: Final = _ARRAYS | _SCALARS | _FUNCTIONS | {"numpy.dtype", _IMPORT, _LOAD_TYPE}
+"""Calls that are recorded with their arguments, never made."""
 
 _COLLECTED: Final = frozenset({"builtins.frozenset", "builtins.set"})
 """Calls that return their only argument, a list."""
@@ -154,84 +127,42 @@ _MENTIONED: Final = frozenset(
 _EMPTY: Final = _TESTS | {_SUITE}
 """Objects that start empty and get a state."""
 
-_NAMES: Final = frozenset(
-    {*_EMPTY, *_DICTIONARIES, *_RECORDED, *_COLLECTED, *_MENTIONED, _GET_ATTRIBUTE, _IMPORT, _LOAD_TYPE}
-)
+_NAMES: Final = frozenset({*_EMPTY, *_DICTIONARIES, *_RECORDED, *_COLLECTED, *_MENTIONED, _GET_ATTRIBUTE})
 """Every name that a file may use."""
-
-_MODULES: Final = frozenset(
-    {
-        *(name.rpartition(".")[0] for name in _ARRAYS | _MENTIONED | _DICTIONARIES | _EMPTY),
-        *("copy", "functools", "itertools", "math", "random", "re", "string"),
-    }
-)
-"""Modules in the code of rules; only attributes in _NAMES are known."""
-
-_TYPES: Final = frozenset(
-    (
-        *("CellType", "ClassType", "CodeType", "Exception", "FunctionType", "NoneType", "TypeType", "bool"),
-        *("dict", "enumerate", "float", "int", "list", "map", "object", "range", "set", "str", "tuple"),
-        *("type", "zip"),
-    )
-)
-"""Types in the code of rules, by dill's names."""
 
 
 def _answer(called: object, arguments: tuple[object, ...]) -> object:
     """Return an inert result of a call: a stand-in, a name or a plain value; refuse any other call."""
     kind = kind_of(called)
-    if isinstance(called, StandIn) and kind == "type" and called.arguments == ("CodeType",):
-        return StandIn(_CODE, arguments)
+    if isinstance(called, StandIn) and kind == _LOAD_TYPE and called.arguments == ("CodeType",):
+        return StandIn("a code object", arguments)
     if not isinstance(called, Name):
         refuse(f"a call of {kind}")
-    first, second = (*arguments, None, None)[:2]
-    if kind in _ARRAYS and kind_of(first) != "numpy.ndarray":
-        refuse(f"{kind} of {kind_of(first)}")
     if kind in _RECORDED or (kind in _EMPTY and not arguments):
         return StandIn(kind, arguments)
     if kind in _DICTIONARIES and (not arguments or kind == "collections.defaultdict"):
         return {}
+    first, second = (*arguments, None, None)[:2]
     if kind in _COLLECTED and len(arguments) == 1 and isinstance(first, list):
         return first
     if kind == _GET_ATTRIBUTE:
         return _attribute(first, second)
-    if kind == _IMPORT:
-        return _listed_name("module", first, _MODULES)
-    if kind == _LOAD_TYPE:
-        return _listed_name("type", first, _TYPES)
     refuse(f"a call of {kind}")
-
-
-def _listed_name(made: str, name: object, known: frozenset[str]) -> StandIn:
-    """Return dill's module or type of this name."""
-    if not isinstance(name, str) or name not in known:
-        refuse(f"{made} {_shown(name)}")
-    return StandIn(made, (name,))
 
 
 def _attribute(owner: object, name: object) -> Name:
     """Return dill's attribute of a module."""
-    module = owner.arguments[0] if isinstance(owner, StandIn) and owner.kind == "module" else owner
+    module = (*owner.arguments, "")[0] if isinstance(owner, StandIn) and owner.kind == _IMPORT else owner
     if not isinstance(module, str) or not isinstance(name, str):
-        refuse(f"attribute {_shown(name)} of {kind_of(module)}")
+        refuse(f"attribute {name if isinstance(name, str) else kind_of(name)} of {kind_of(module)}")
     if f"{module}.{name}" not in _NAMES:
         refuse(f"{module}.{name}")
     return Name(f"{module}.{name}")
 
 
-def _shown(value: object) -> str:
-    return value if isinstance(value, str) else kind_of(value)
-
-
 # From stand-ins to a suite
 
-_NUMBERS: Final = {
-    "b1": "?", "i1": "b", "i2": "h", "i4": "i", "i8": "q", "u1": "B", "u2": "H", "u4": "I", "u8": "Q",
-    "f2": "e", "f4": "f", "f8": "d",
-}  # fmt: skip
-"""NumPy's names of number types, to struct's."""
-
-_DECODERS: Final = {"<": codecs.getdecoder("utf-32-le"), ">": codecs.getdecoder("utf-32-be")}
+_UTF_32: Final = codecs.getdecoder("utf-32-le")
 """Loaded here: the first use of a codec imports it, and reading a file must import nothing."""
 
 
@@ -344,9 +275,7 @@ class _Reader:
             self.charge(200 + 100 * len(value))
             return {self.key(key, what): self.plain(part, what, depth + 1) for key, part in value.items()}
         if isinstance(value, StandIn) and value.kind in _SCALARS and len(value.arguments) == 2:
-            return self.numpy_values(*value.arguments, what, count=1)[0]
-        if isinstance(value, StandIn) and value.kind in _ARRAYS:
-            return self.array(value.state, what)
+            return self.numpy_text(*value.arguments, what)
         self.wrong(what, value, "plain data")
 
     def key(self, key: object, what: str) -> str:
@@ -355,29 +284,14 @@ class _Reader:
         self.charge(10 + len(key))
         return key
 
-    def array(self, state: object, what: str) -> Plain:
-        """Return the items of an array of one dimension from its NumPy state."""
-        if isinstance(state, tuple) and len(state) == 5:
-            _, shape, dtype, _, content = state
-            if isinstance(shape, tuple) and len(shape) == 1 and isinstance(shape[0], int):
-                return self.numpy_values(dtype, content, what, count=shape[0])
-        self.wrong(what, state, "an array of one dimension")
-
-    def numpy_values(self, dtype: object, content: object, what: str, count: int) -> list[Plain]:
-        """Return numbers or texts, decoded from exactly as many bytes as they need.
-
-        Without NumPy, which lets broken texts pass, or fails on them. Arrays of objects end here.
-        """
-        name, order = _numpy_type(dtype)
-        width = int(name[1:] or 0) * (4 if name[:1] == "U" else 1)
-        if not width or not isinstance(content, bytes) or count * width != len(content):
-            self.wrong(what, dtype, f"{count:,} numbers or texts in as many bytes as they take")
-        self.charge(100 * count + len(content))
-        if name in _NUMBERS:
-            return list(struct.unpack(f"{order}{count}{_NUMBERS[name]}", content))
-        texts = [content[start : start + width] for start in range(0, len(content), width)]
+    def numpy_text(self, dtype: object, content: object, what: str) -> str:
+        """Return a text of NumPy's, decoded without NumPy, which lets broken texts pass, or fails on them."""
+        is_text = isinstance(dtype, StandIn) and str((*dtype.arguments, "")[0]).startswith("U")
+        if not is_text or not isinstance(content, bytes):
+            self.wrong(what, dtype, "text")
+        self.charge(100 + len(content))
         try:
-            return [_DECODERS[order](text)[0].rstrip("\0") for text in texts]
+            return _UTF_32(content)[0].rstrip("\0")
         except UnicodeDecodeError:
             self.wrong(what, dtype, "text")
 
@@ -393,14 +307,3 @@ def _listed(value: Plain) -> Plain:
 
 def _dict(value: object) -> dict[object, object]:
     return value if isinstance(value, dict) else {}
-
-
-def _numpy_type(dtype: object) -> tuple[str, str]:
-    """Return a type's short name, such as i8 or U12, and its byte order; empty if it is not decoded here."""
-    if not isinstance(dtype, StandIn) or dtype.kind != "numpy.dtype" or not isinstance(dtype.state, tuple):
-        return "", ""
-    name, order = (*dtype.arguments, "")[0], (*dtype.state, "", "")[1]
-    if not isinstance(name, str) or not isinstance(order, str) or order not in ("<", ">", "|"):
-        return "", ""
-    is_text = name[:1] == "U" and name[1:].isascii() and name[1:].isdigit() and len(name) < 9
-    return (name, ">" if order == ">" else "<") if is_text or name in _NUMBERS else ("", "")

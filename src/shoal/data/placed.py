@@ -78,11 +78,9 @@ class Placed:
             raise self.error(f"{what} needs lines of the form name: value, found {self.kind}", fix)
         for name, part in self.value.items():
             if known and name not in known:
-                is_sentence = " " in name and isinstance(part.value, str)
                 raise part.error(
                     f"unknown name {name!r} in {what}",
-                    nearest(name, known)
-                    or (f'quote the text: "{name}: {part.value[:60]}"' if is_sentence else "take it out"),
+                    nearest(name, known) or "take it out, or quote it if it is part of a text",
                     f"known names: {', '.join(known)}",
                 )
         return self.value
@@ -110,56 +108,25 @@ class Placed:
 
 # YAML
 
-MISTAKES = tuple(
-    (re.compile(pattern), problem, fix)
-    for pattern, problem, fix in (
-        (r"^ *[\t\xa0]", "a tab or a non-breaking space at the start of the line", "indent with spaces"),
-        (r"(?:^|[\[,:-])\s*\{\w+\}", "a text that begins with a brace", 'quote it: "{thing} was great."'),
-        (r"^\s*-?\s*\w+:[^\s/]", "no space after the colon", "label: positive"),
-        (r"\bperturb:\s*\w+:", "a perturbation with an argument outside of a list", "perturb: [typo: 2]"),
-        (r"[„“”]", "typographic quotes", 'straight quotes: "The room was great."'),
-        (r":\s.*:\s", "a text with a colon", 'quote it: "My view: it was great."'),
-    )
-)
-"""Frequent mistakes in a line that is not valid YAML."""
-PLAIN = {
-    "did not find expected ',' or ']'": 'a list or text is not closed by "]" or a quote',
-    "did not find expected key": "this indentation fits no line above",
-}
-"""Messages of the parser in plain words."""
-
 
 def read_yaml(path: Path) -> Placed:
     """Return the content of a YAML file."""
     content = whole_bytes(path)
-    lines = content.decode(errors="replace").splitlines()
     try:
         _check_events(path, content)
         node = yaml.compose(content, LOADER)
     except yaml.MarkedYAMLError as problem:
-        raise _syntax_error(path, lines, problem) from None
+        raise DataError(
+            f"{_where(path, problem.problem_mark or problem.context_mark)}: not valid YAML",
+            why="; ".join(filter(None, [problem.context, problem.problem])),
+            fix="indent with spaces, put a space after a colon, quote texts that contain ': ', '#' or braces",
+        ) from None
     except (yaml.YAMLError, UnicodeDecodeError) as problem:
         reason = str(problem).splitlines()[0]
         raise DataError(f"{path}: not valid YAML", why=reason, fix="save it as UTF-8 text") from None
     if node is None:
         raise DataError(f"{path}: the file is empty", fix="shoal new suite NAME writes a file to start from")
-    return _placed(path, node, lines)
-
-
-def _syntax_error(path: Path, lines: Sequence[str], problem: yaml.MarkedYAMLError) -> DataError:
-    """Return the mistake in the line of a YAML error, or in the one before it, in plain words if it is frequent."""
-    mark = problem.problem_mark or problem.context_mark
-    for number in (mark.line, mark.line - 1) if mark else ():
-        line = lines[number] if 0 <= number < len(lines) else ""
-        for pattern, mistake, fix in MISTAKES:
-            found = pattern.search(line)
-            if found:
-                return DataError(f"{path}, line {number + 1}, column {found.start() + 1}: {mistake}", fix=fix)
-    return DataError(
-        f"{_where(path, mark)}: {PLAIN.get(str(problem.problem), problem.problem or 'not valid YAML')}",
-        why=str(problem.context or ""),
-        fix="indent with spaces; quote texts that contain ': ', '#' or braces",
-    )
+    return _placed(path, node, content.decode().splitlines())
 
 
 def _check_events(path: Path, content: bytes) -> None:
@@ -188,18 +155,12 @@ def _placed(path: Path, node: yaml.Node, lines: Sequence[str]) -> Placed:
     table: dict[str, Placed] = {}
     for key, part in node.value:
         name = key.value if isinstance(key, yaml.ScalarNode) else None
-        if name and name != name.strip():
-            raise DataError(f"{_where(path, key.start_mark)}: {MISTAKES[0][1]}", fix=MISTAKES[0][2])
         if name is None or name in table:
             problem = "a name must be a text" if name is None else f"{name!r} is there twice"
             raise DataError(
                 f"{_where(path, key.start_mark)}: {problem}",
-                fix='quote a text that begins with a brace: "{thing} is …"'
-                if name is None
-                else "keep one of them",
+                fix='keep one of them; quote a text that begins with a brace: "{thing} is …"',
             )
-        if node.flow_style and isinstance(part, yaml.ScalarNode) and not (part.value or part.style):
-            raise DataError(f"{where}: {MISTAKES[1][1]}", fix=f'quote it: "{{{name}}} …"')
         placed = _placed(path, part, lines)
         table[name] = Placed(placed.value, _where(path, key.start_mark))
     return Placed(table, where)

@@ -17,7 +17,7 @@ from typing import Literal
 from numpy.random import Generator
 
 from ..core.errors import DataError
-from .grammar.rows import pick, sentence
+from .grammar import pick, sentence
 
 Feature = Literal["MORPH", "VERB", "ADJECT"]
 Kind = Literal["ambiguous", "linguistic", "surface"]

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core.errors import DataError
 from ..core.files import read_json
-from .grammar.rows import Row
+from .grammar import Row
 
 
 @dataclass(frozen=True, slots=True)

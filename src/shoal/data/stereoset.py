@@ -36,17 +36,18 @@ class Cluster:
 def read_clusters(path: Path) -> list[Cluster]:
     """Return every cluster of the file, intra-sentence ones first."""
     found = read_json(path)
-    tasks = found.get("data") if isinstance(found, dict) else None
-    if not isinstance(tasks, dict) or not all(isinstance(tasks.get(task, []), list) for task in TASKS):
+    try:
+        tasks = {task: list(found["data"].get(task, ())) for task in TASKS}
+    except (AttributeError, KeyError, TypeError):
         raise DataError(
             f"{path}: not a StereoSet file",
             why='"data" must hold lists "intrasentence" and "intersentence"',
             fix="check that this is the file you meant",
-        )
+        ) from None
     clusters = [
-        _cluster(row, task, f"{path}: {task} {n}")
-        for task in TASKS
-        for n, row in enumerate(tasks.get(task, []))
+        _cluster(row, task, f"{path}: {task} {number}")
+        for task, rows in tasks.items()
+        for number, row in enumerate(rows)
     ]
     if not clusters:
         raise DataError(f"{path}: no clusters", fix="check that this is the file you meant")
@@ -69,14 +70,12 @@ def _cluster(row: Any, task: str, where: str) -> Cluster:
             fix="fetch the file again",
         ) from None
     labels = sorted(label for label, _, _ in rows)
-    if labels != sorted(LABELS):
+    if labels != sorted(LABELS) or (task == "intrasentence" and BLANK not in context):
         raise DataError(
-            f"{where}: one sentence each of {', '.join(LABELS)} is expected",
-            why=f"found: {', '.join(labels)}",
+            f"{where}: one sentence each of {', '.join(LABELS)} is expected, and {BLANK} in an intrasentence context",
+            why=f"found: {', '.join(labels)}; {context[:80]}",
             fix="fetch the file again, or remove the cluster",
         )
-    if task == "intrasentence" and BLANK not in context:
-        raise DataError(f"{where}: no {BLANK} in the context", why=context[:80], fix="fetch the file again")
     _, sentences, ids = zip(*sorted(rows, key=lambda part: LABELS.index(part[0])), strict=True)
     return Cluster(identity, task, target, bias_type, context, sentences, ids)
 

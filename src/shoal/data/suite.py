@@ -3,6 +3,8 @@
 {"suite": "toy", "task": "sentiment", "label_names": ["negative", "positive"], "version": "1"}
 {"functionality": "negated praise", "capability": "negation", "type": "MFT", "case_id": "1",
  "examples": [{"text": "The film was not great."}], "labels": "negative"}
+
+A browser form (`render/writing.py`) saves the same, with `form` in the first line and marks on the rows that changed.
 """
 
 from collections.abc import Iterator
@@ -10,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import ShoalError
+from ..core.errors import DataError, ShoalError, errors_at, some
 from ..core.files import is_json_array, read_json_array, read_json_lines
 from . import Glimpse, SuiteRows
 from .invalid import InvalidRows
@@ -46,7 +48,11 @@ def read(path: Path) -> SuiteRows:
     if "functionality" in header or "examples" in header:
         rows = chain([first], rows)
         header = {"suite": header.get("suite", path.name.split(".")[0])}
-    return SuiteRows(header, _renamed(rows), unit=unit, blank_texts=True, invalid=invalid)
+    lost: list[str] = []
+    cases = _renamed(rows)
+    if form := header.pop("form", None):
+        cases = _without_deleted(path, cases, unit, form.get("labels") or [], lost)
+    return SuiteRows(header, cases, lost, unit=unit, blank_texts=True, invalid=invalid)
 
 
 def _renamed(lines: Iterator[tuple[int, dict[str, Any]]]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -55,3 +61,31 @@ def _renamed(lines: Iterator[tuple[int, dict[str, Any]]]) -> Iterator[tuple[int,
         if "class" in row and "capability" not in row:
             row["capability"] = row.pop("class")
         yield number, row
+
+
+def _without_deleted(
+    path: Path, rows: Iterator[tuple[int, dict[str, Any]]], unit: str, labels: list[Any], lost: list[str]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the rows that were not deleted in a form; check those that were changed."""
+    deleted = 0
+    for number, row in rows:
+        if row.pop("deleted", False):
+            deleted += 1
+            continue
+        if any([row.pop(mark, False) for mark in ("edited", "added")]):
+            with errors_at(f"{path}, {unit} {number}: {row.get('functionality')}, case {row.get('case_id')}"):
+                _check_changed(row, set(map(str, labels)))
+        yield number, row
+    if deleted:
+        lost.append(f"{deleted:,} {'case' if deleted == 1 else 'cases'} deleted in the form")
+
+
+def _check_changed(row: dict[str, Any], offered: set[str]) -> None:
+    """Raise for a blank text, or a label that the form does not offer."""
+    examples = [example for example in row.get("examples") or () if isinstance(example, dict)]
+    if any(not str(text).strip() for example in examples for text in example.values()):
+        raise DataError("a blank text", fix="fill it in, or delete the case in the form")
+    labels = row.get("labels")
+    for label in labels if isinstance(labels, list) else [labels]:
+        if offered and label is not None and str(label).removeprefix("not_") not in offered:
+            raise DataError(f"label {label!r} is not one of {some(sorted(offered), 12)}", fix="one of those")

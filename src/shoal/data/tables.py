@@ -3,6 +3,7 @@
 A reader streams rows as mappings by column name. Class labels of Hugging Face datasets are given by name.
 """
 
+import csv
 import json
 import re
 import zipfile
@@ -10,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import import_module
 from io import BytesIO
 from itertools import chain, islice
@@ -19,19 +21,23 @@ from typing import Any
 from ..core.errors import DataError, MissingExtra, OnInvalid, nearest, some
 from ..core.files import (
     LARGEST_WHOLE,
+    LONGEST_LINE,
     LONGEST_SHEET,
     SPLIT,
-    Swelling,
     first_bytes,
     is_json_array,
+    most_unzipped,
     read_json_array,
     read_json_lines,
     read_lines,
     split_name,
+    swollen,
+    valid_rows,
     whole_bytes,
 )
-from ..core.tables import read_table
-from .paths import has_path, paths_in
+from .cells import has_path, paths_in
+
+csv.field_size_limit(LONGEST_LINE)  # the default, 131,072 characters, is too short for some texts
 
 Numbered = Iterator[tuple[int, Mapping[str, Any]]]
 
@@ -66,7 +72,6 @@ MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"ARROW1", "arrow"),
     (b"\xff\xff\xff\xff", "stream"),
     (b"PK\x03\x04", "xlsx"),
-    (b"\xd0\xcf\x11\xe0", "xls"),
 )
 """First bytes of the binary formats."""
 
@@ -115,6 +120,93 @@ def _kind(path: Path) -> str:
     return next((kind for magic, kind in MAGIC if start.startswith(magic)), "")
 
 
+# CSV and TSV
+
+
+def read_table(
+    path: Path, on_invalid: OnInvalid | None = None
+) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
+    """Return the column names of a CSV (comma or semicolon) or TSV file, and its rows with their line numbers."""
+    lines = read_lines(path)
+    first = next(lines, (1, ""))
+    if not first[1].strip():
+        raise DataError(
+            f"{path}, line 1: no column names",
+            why="the first line must name the columns",
+            fix="a first line such as: id,label",
+        )
+    rows = _fields(path, chain([first], lines), delimiter_of(first[1]))
+    columns = next(rows)[1]
+    _refuse_twice(path, columns)
+    return columns, valid_rows(rows, partial(_cells, columns), f"{path}, line", on_invalid)
+
+
+def delimiter_of(first: str) -> str:
+    """Return the separator of a table from its header line.
+
+    >>> [delimiter_of(line) for line in ("id\\tlabel", "id;label", '"a;b;c",label')]
+    ['\\t', ';', ',']
+    """
+    if "\t" in first:
+        return "\t"
+    bare = re.sub(r'"[^"]*"?', "", first)
+    return ";" if bare.count(";") > bare.count(",") else ","
+
+
+def _cells(columns: list[str], row: list[str]) -> dict[str, str]:
+    if len(row) != len(columns):
+        raise DataError(
+            f"{len(row)} fields where the first line names {len(columns)}",
+            fix="quote fields that hold the separator or a line end",
+        )
+    return dict(zip(columns, row, strict=True))
+
+
+def _fields(path: Path, lines: Iterator[tuple[int, str]], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the fields of each non-blank row with the line it starts on."""
+    last = 0  # a quoted field may span several lines
+
+    def text() -> Iterator[str]:
+        nonlocal last
+        for number, line in lines:
+            last = number
+            yield line + "\n"
+
+    reader = _split(text(), delimiter)
+    while True:
+        start = last + 1
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as problem:
+            raise DataError(
+                f"{path}, line {start}: not a table row",
+                why=str(problem),
+                fix="quote fields that hold the separator, a quote or a line end; close and double the quotes",
+            ) from None
+        if row:
+            yield start, row
+
+
+def _split(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
+    """Yield the fields of each row. In TSV a quote is a plain character unless it wraps the whole field."""
+    if delimiter != "\t":
+        return csv.reader(lines, delimiter=delimiter, strict=True)
+    return (
+        [_unwrap(field) for field in line.rstrip("\n").split("\t")] if line != "\n" else [] for line in lines
+    )
+
+
+def _unwrap(field: str) -> str:
+    inner = field[1:-1].replace('""', "")
+    return (
+        field[1:-1].replace('""', '"')
+        if len(field) > 1 and field == f'"{field[1:-1]}"' and '"' not in inner
+        else field
+    )
+
+
 # Arrow and Parquet: each opener returns the schema and the batches
 
 Opener = Callable[[Path], tuple[Any, Iterator[Any]]]
@@ -137,20 +229,20 @@ def _stream(path: Path) -> tuple[Any, Iterator[Any]]:
     return stream.schema, iter(stream)
 
 
-def _arrow_rows(
-    path: Path, files: Sequence[Path], opener: Opener, info: Mapping[str, tuple[str, ...]] | None = None
-) -> Rows:
+def _arrow_rows(path: Path, files: Sequence[Path], opener: Opener) -> Rows:
     with _named_errors(path):
         schema, _ = opener(files[0])
     _refuse_twice(path, schema.names)
-    names = {**(info or {}), **_class_names(schema.metadata or {})}
+    names = _class_names(schema.metadata or {})
 
     def numbered() -> Numbered:
-        swelling = Swelling(path, files)
         with _named_errors(path):
             rows = (row for file in files for batch in opener(file)[1] for row in _rows_of(batch))
+            size, most = 0, most_unzipped(*files)
             for number, row in enumerate(rows, start=1):
-                swelling.take_row(row)
+                size += sum(len(value) for value in row.values() if isinstance(value, str | bytes))
+                if size > most:
+                    raise swollen(path)
                 yield number, {column: _class_name(value, names.get(column)) for column, value in row.items()}
 
     return Rows(list(schema.names), numbered(), "row", names)
@@ -173,17 +265,14 @@ def _class_name(value: Any, names: tuple[str, ...] | None) -> Any:
 def _class_names(metadata: Mapping[bytes, bytes]) -> dict[str, tuple[str, ...]]:
     """Return the names of class labels by column, as the `datasets` library writes them into the schema."""
     try:
-        return _names_of(json.loads(metadata.get(b"huggingface", b"{}"))["info"]["features"])
+        features = json.loads(metadata.get(b"huggingface", b"{}"))["info"]["features"]
+        return {
+            column: tuple(map(str, feature["names"]))
+            for column, feature in features.items()
+            if isinstance(feature, dict) and feature.get("_type") == "ClassLabel"
+        }
     except (ValueError, KeyError, TypeError, AttributeError):
         return {}
-
-
-def _names_of(features: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    return {
-        column: tuple(map(str, feature["names"]))
-        for column, feature in features.items()
-        if isinstance(feature, dict) and feature.get("_type") == "ClassLabel"
-    }
 
 
 # Folders of Hugging Face datasets
@@ -217,7 +306,7 @@ def _folder(name: Path) -> Rows:
             fix=f"{path}{SPLIT}{(nearest(split, splits) or next(iter(splits))).strip(chr(34))}",
         )
     files = splits[split or next(iter(splits))]
-    return _saved(files[0]) if saved else _arrow_rows(path, files, _parquet, _info_names(path))
+    return _saved(files[0]) if saved else _arrow_rows(path, files, _parquet)
 
 
 def _shards(path: Path) -> dict[str, list[Path]]:
@@ -267,15 +356,7 @@ def _saved(path: Path) -> Rows:
             fix="dataset.flatten_indices().save_to_disk(FOLDER)",
         )
     _refuse_outside(path, files, [path])
-    return _arrow_rows(path, files, _stream, _info_names(path))
-
-
-def _info_names(path: Path) -> dict[str, tuple[str, ...]]:
-    """Return the names of class labels in `dataset_info.json`; the files' own names come first."""
-    try:
-        return _names_of(json.loads((path / "dataset_info.json").read_text(encoding="utf-8"))["features"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}
+    return _arrow_rows(path, files, _stream)
 
 
 # Spreadsheets
@@ -313,10 +394,6 @@ def _xlsx(path: Path) -> Rows:
     return Rows(columns, _sheet_rows(path, columns, lines))
 
 
-def _xls(path: Path) -> Rows:
-    raise DataError(f"{path}: an old Excel file", fix="save it as xlsx or CSV")
-
-
 def _sheet_rows(path: Path, columns: list[str], lines: Iterator[tuple[Any, ...]]) -> Numbered:
     with _named_errors(path):
         for number, cells in enumerate(lines, start=2):
@@ -332,7 +409,6 @@ READERS: dict[str, Callable[[Path], Rows]] = {
     "arrow": lambda path: _arrow_rows(path, [path], _arrow),
     "stream": lambda path: _arrow_rows(path, [path], _stream),
     "xlsx": _xlsx,
-    "xls": _xls,
     "folder": _folder,
 }
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..core.errors import ModelError
 from ..models.checkpoint import libraries
 from ..models.copies import Row
-from ..models.forward import label_logits, length_batches, padded, run_parallel, tokens_per_batch
+from ..models.forward import length_batches, narrowed, padded, run_parallel, tokens_per_batch
 from .attributions import Attribution, ExplainConfig, Values, explained_columns
 from .copies import Copies, TokenCopies
 
@@ -95,7 +95,9 @@ def _integrate(
         last = _stacked([ends[points[at][0]][1] for at in part], width)
         line = last - first
         here = (first + reaches * line).requires_grad_()
-        chosen = _chosen(ask(inputs_embeds=here, **inputs), [columns[points[at][0]] for at in part])
+        chosen = _chosen(
+            network(inputs_embeds=here, **inputs).logits.float(), [columns[points[at][0]] for at in part]
+        )
         (slope,) = torch.autograd.grad(chosen.sum(), here)
         shares = (slope * line).sum(dim=-1).double().cpu().numpy()
         for row, at in enumerate(part):
@@ -106,7 +108,7 @@ def _integrate(
                 outputs[at - len(places)] = chosen[row].item()
 
     lengths = [len(copies.pieces[number].ids) for number, _ in points]
-    with label_logits(network, embedded=True) as ask:
+    with narrowed(network):
         run_parallel(network, look, list(length_batches(lengths, tokens_per_batch(network))))
     pairs = outputs.reshape(-1, 2).tolist()
     return [table.mean(axis=0) for table in gradients], [(first, last) for first, last in pairs]

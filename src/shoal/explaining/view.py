@@ -23,7 +23,7 @@ def section(example: Example, explained: Attribution, method: str) -> Section:
     warning = f"The values miss their sum by {100 * gap:.0f} %: take more samples."
     return Section(
         [Words(explained.label, "strong"), " ", output, " %"],
-        blocks=[WeighedWords([weighed(example, explained)], name="words"), _table(explained)],
+        blocks=[WeighedWords([weighed(example, explained)]), _table(explained)],
         notes=[_provenance(explained, method)],
         warnings=[warning] if gap > LARGEST_GAP else [],
     )

@@ -13,7 +13,7 @@ Options follow the spec: `predictions:FILE?format=softmax&labels=negative,positi
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -33,18 +33,12 @@ SCHEMES: dict[str, tuple[str, str]] = {
     ),
     "predictions": ("stored", "stored answers, from a file"),
     "python": ("python", "package.module:name, any callable that you can import"),
-    "tiny": ("tiny", "a small model that ships with shoal"),
+    "tiny": ("fresh", "a small model that ships with shoal"),
     "vectors": ("vectors", "word vectors in text form, for association tests"),
 }
 """Scheme to the module that loads it and a description."""
 GRADED = {"scores": "shoal show, compare or gate: its answers are graded already"}
 """What looks like a scheme and needs no protocol."""
-REMOVED = {
-    "contradictions": "?probabilities=no, which reads labels alone",
-    "end": "words in the prompt's [labels] of which none begins another, such as letters",
-    "thinks": "max_tokens=2048; shoal removes text up to </think>",
-}
-"""Options that shoal no longer has, and what to do instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,26 +66,28 @@ class ModelSpec:
         return value
 
     def whole(self, name: str, default: int, low: int, high: int = 10**6) -> int:
-        """Return an integer option."""
-        number = self.number(name, default, low, high)
-        if number != int(number):
-            raise ModelError(
-                f"{self.who}: {name} is {number:g}", fix=f"an integer, such as {name}={default or low}"
-            )
-        return int(number)
+        """Return an integer option within bounds."""
+        return int(self.number(name, default, low, high, int))
 
-    def number(self, name: str, default: float, low: float, high: float = math.inf) -> float:
+    def number(
+        self,
+        name: str,
+        default: float,
+        low: float,
+        high: float = math.inf,
+        kind: Callable[[str], float] = float,
+    ) -> float:
         """Return a numeric option within bounds."""
         written = self.options.get(name, str(default))
         try:
-            value = float(written)
+            value = kind(written)
         except ValueError:
             value = math.nan
         if not low <= value <= high:  # also true for NaN
             upper = f" to {high:,g}" if high < math.inf else ""
             raise ModelError(
                 f"{self.who}: {name} is {written!r}",
-                why=f"expected a number from {low:g}{upper}",
+                why=f"expected {'an integer' if kind is int else 'a number'} from {low:g}{upper}",
                 fix=f"{name}={default or 1}",
             )
         return value
@@ -215,5 +211,5 @@ def check_options(spec: ModelSpec, known: Sequence[str]) -> None:
             raise ModelError(
                 f"{spec.who}: unknown option {option!r}",
                 why=f"known: {', '.join(known)}" if known else "it takes none",
-                fix=REMOVED.get(option) or nearest(option, known) or "remove it",
+                fix=nearest(option, known) or "remove it",
             )

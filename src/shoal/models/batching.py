@@ -9,7 +9,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,34 +39,12 @@ def make_questions(model: object, cases: Sequence[Case]) -> Questions:
     if not isinstance(model, StoredAnswers):
         return distinct(cases)
     table = CaseTable.of(cases)
-    names = ExampleNames(table)
+    # Stored answers may differ between equal texts, so that examples are named by case and position.
+    names = [
+        f"{case}#{n}" for case, size in zip(table.ids, table.sizes.tolist(), strict=True) for n in range(size)
+    ]
     examples = Lazy(len(names), lambda: list(chain.from_iterable(table.examples)))
     return Questions(names, examples, np.arange(len(names)))
-
-
-class ExampleNames(Sequence[str]):
-    """The names of examples by their position in a case: stored answers may differ between equal texts."""
-
-    def __init__(self, cases: CaseTable) -> None:
-        self._ids, sizes = cases.ids, cases.sizes
-        self._owners = np.repeat(np.arange(len(sizes)), sizes)
-        self._numbers = np.arange(len(self._owners)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-
-    def __len__(self) -> int:
-        return len(self._owners)
-
-    def __getitem__(self, place: Any) -> Any:
-        if not isinstance(place, slice):
-            return f"{self._ids[self._owners[place]]}#{self._numbers[place]}"
-        pairs = zip(self._owners[place].tolist(), self._numbers[place].tolist(), strict=True)
-        return [f"{self._ids[owner]}#{number}" for owner, number in pairs]
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ExampleNames):
-            return NotImplemented
-        return self._ids == other._ids and np.array_equal(self._owners, other._owners)
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 def distinct(cases: Sequence[Case]) -> Questions:

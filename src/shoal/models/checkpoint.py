@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from importlib.util import find_spec
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from zipfile import is_zipfile
@@ -47,24 +47,6 @@ HEADS = {
 DTYPES = ("float32", "float16", "bfloat16")
 
 
-PICKLED = {".joblib": "joblib.load({!r})", ".pkl": "pickle.load(open({!r}, 'rb'))"}
-PICKLED[".pickle"] = PICKLED[".pkl"]
-"""The suffix of a pickled Python object, and the call that loads it."""
-
-
-def _pickled_object(name: str) -> ModelError:
-    """Return the error for a pickled Python object, such as a scikit-learn pipeline."""
-    call = PICKLED[Path(name).suffix].format(name)
-    return ModelError(
-        f"hf:{name} is a pickled Python object, not a Transformers model",
-        why="reading a pickle can run code, so shoal leaves that to you",
-        fix="in Python, if you trust the file:\n"
-        f"         import shoal, {call.partition('.')[0]}\n"
-        f'         shoal.audit("behaviour", {call}, suite="sentiment")\n'
-        f"       or write model = {call} into my_module.py, and name it python:my_module:model",
-    )
-
-
 class Checkpoint:
     """Weights, tokenizer and configuration of a folder or .gguf file; imports torch only when needed."""
 
@@ -72,8 +54,6 @@ class Checkpoint:
         self, name: str, revision: str | None = None, dtype: str = "float32", pickles: bool = False
     ) -> None:
         self.name, self.revision, self.dtype, self.pickles = name, revision, dtype, pickles
-        if Path(name).suffix in PICKLED and not Path(name).is_dir():
-            raise _pickled_object(name)
 
     @cached_property
     def place(self) -> Path:
@@ -83,7 +63,8 @@ class Checkpoint:
             raise ModelError(
                 f"hf:{self.name} is a file",
                 why="a Transformers model is a folder with a config.json",
-                fix="predictions:FILE for a file of answers; python:module:name for a pickled model",
+                fix="predictions:FILE for a file of answers; for a pickled model, model = joblib.load(FILE) in "
+                "my_module.py, named as python:my_module:model",
             )
         if path.exists():
             return path
@@ -156,7 +137,7 @@ class Checkpoint:
         assert path in self.weights  # pickles are checked there
         with self._explained("has unreadable weights"):
             if path.name.endswith(".safetensors"):
-                with _module("safetensors").safe_open(path, "np") as weights:
+                with import_library("safetensors").safe_open(path, "np") as weights:
                     return set(weights.keys())
             torch, _ = libraries()
             return set(torch.load(path, map_location="cpu", weights_only=True, mmap=is_zipfile(path)))
@@ -181,13 +162,6 @@ class Checkpoint:
             return False
         names = ("tokenizer_config.json", "special_tokens_map.json")
         return any(self._json(name).get("bos_token") for name in names if (self.place / name).is_file())
-
-    def tokenizer_name(self) -> str:
-        """Return a digest of the tokenizer; empty for a .gguf file."""
-        if self.gguf:
-            return ""
-        with self._explained("cannot be read"):
-            return _digest([*self._files(TOKENIZER), self.folder / "config.json"])
 
     def in_single_precision(self) -> "Checkpoint":
         """Return the same checkpoint in float32."""
@@ -269,7 +243,7 @@ class Checkpoint:
         return tokenizer
 
     def _from_hub(self) -> Path:
-        hub = _module("huggingface_hub")
+        hub = import_library("huggingface_hub")
         patterns = ["*.json", "*.txt", "*.model", *WEIGHTS, *(PICKLES if self.pickles else ())]
         try:
             folder = hub.snapshot_download(
@@ -295,7 +269,6 @@ class Checkpoint:
     def _json(self, name: str) -> dict[str, Any]:
         """Read a JSON object from the folder."""
         if not (self.place / name).is_file():
-            self._refuse_broken_links([name])
             raise ModelError(
                 f"hf:{self.name}: no {name} in that folder", fix="the folder that save_pretrained wrote"
             )
@@ -319,7 +292,6 @@ class Checkpoint:
         for name in (*ENTRIES, *PICKLED_ENTRIES):
             if (self.place / name).is_file():
                 return self.place / name
-        self._refuse_broken_links([*ENTRIES, *PICKLED_ENTRIES])
         others = [path.name for path in self._files((*WEIGHTS, *PICKLES))]
         gguf = next((name for name in others if name.endswith(".gguf")), "")
         raise ModelError(
@@ -328,39 +300,19 @@ class Checkpoint:
             fix=f"hf:{self.place / gguf}" if gguf else "a folder with model.safetensors",
         )
 
-    def _refuse_broken_links(self, names: Iterable[str]) -> None:
-        """Raise an error if one of these files is a link to a file that does not exist, as in a damaged cache."""
-        for path in (self.place / name for name in names):
-            if path.is_symlink() and not path.exists():
-                raise ModelError(
-                    f"hf:{self.name}: {path.name} is a broken link",
-                    why=f"{path.readlink()} does not exist",
-                    fix="download or copy the model again",
-                )
-
     def _named_by(self, index: Path) -> list[Path]:
-        places = self._json(str(index.relative_to(self.place))).get("weight_map")
-        if not isinstance(places, dict) or not places:
-            raise ModelError(
-                f"hf:{self.name}: {index.name} names no weights", fix="download or save the model again"
-            )
+        places = self._json(str(index.relative_to(self.place))).get("weight_map", {})
         return [self._inside(name, index.name) for name in dict.fromkeys(map(str, places.values()))]
 
     def _inside(self, name: Any, where: str) -> Path:
-        """Return a file of the folder; a name that leads out of it is an error."""
-        parts = Path(str(name)).parts
-        if not isinstance(name, str) or not parts or Path(name).is_absolute() or ".." in parts:
+        """Return a file of the folder; any other is an error."""
+        path = Path(str(name))
+        if path.is_absolute() or ".." in path.parts or not (self.place / path).is_file():
             raise ModelError(
-                f"hf:{self.name}: {where} names {repr(name)[:60]} as weights",
-                why="expected a file in the same folder",
-                fix="save the model again with save_pretrained",
+                f"hf:{self.name}: {where} names {repr(name)[:60]} as weights, which is not a file of the folder",
+                fix="download the rest of the model, or save it again with save_pretrained",
             )
-        if not (self.place / name).is_file():
-            raise ModelError(
-                f"hf:{self.name}: {name}, named by {where}, is missing",
-                fix="download the rest of the model",
-            )
-        return self.place / name
+        return self.place / path
 
     def _refuse_code(self) -> None:
         """Raise if the model comes with code: without it, it is another model, even if Transformers knows its type."""
@@ -402,13 +354,17 @@ class Checkpoint:
 
 def libraries() -> tuple[Any, Any]:
     """Import and return torch and transformers."""
-    return _module("torch"), _module("transformers")
+    return import_library("torch"), import_library("transformers")
 
 
-def _module(name: str) -> Any:
-    if find_spec(name) is None:
-        raise MissingExtra(name, needed_for="hf: models")
-    return __import__(name)
+def import_library(name: str, needed_for: str = "hf: models") -> Any:
+    """Import and return a library that shoal does not install by itself."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as problem:
+        if problem.name != name:
+            raise
+    raise MissingExtra(name, needed_for=needed_for)
 
 
 def first_line(problem: BaseException) -> str:

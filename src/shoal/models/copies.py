@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..core.records import Example
 from .checkpoint import libraries
-from .forward import label_logits, length_batches, padded, run_parallel, tokens_per_batch
+from .forward import length_batches, narrowed, padded, run_parallel, tokens_per_batch
 from .hf import HFModel
 from .labels import in_suite_order, suite_names
 from .loaded import tokenizer_inputs
@@ -82,9 +82,9 @@ def ask_rows(model: HFModel, rows: Sequence[Row]) -> NDArray[np.float64]:
     def look(part: list[int]) -> None:
         inputs = padded([distinct[at] for at in part], model.tokenizer.pad_token_id, network.device)
         with torch.inference_mode():
-            answers[part] = ask(**inputs).double().softmax(dim=-1).cpu().numpy()
+            answers[part] = network(**inputs).logits.double().softmax(dim=-1).cpu().numpy()
 
-    with label_logits(network) as ask:
+    with narrowed(network):
         parts = list(length_batches([len(row.ids) for row in distinct], tokens_per_batch(network)))
         run_parallel(network, look, parts)
     return answers[places]

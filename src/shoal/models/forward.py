@@ -1,19 +1,19 @@
 """Forward passes that compute only what is needed: logits at a few places, or a classifier's logits.
 
-Texts in which one token after the other is masked are nearly copies of each other. BERT-like encoders save two things:
-the first layer computes queries, keys and values once per distinct token, and the last layer and the head are computed
-at the requested places only. For other encoders only the head is restricted.
+BERT-like encoders compute the last layer and the head at the requested places only, other encoders only the head.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .checkpoint import libraries
+from .checkpoint import import_library, libraries
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -122,15 +122,12 @@ def logits_at_places(network: Any) -> Iterator[Ask]:
     """Restrict a network to the logits at some places of each text, inside this block."""
     torch, _ = libraries()
     now = threading.local()  # the request of each thread
-    like_bert = is_like_bert(network)
 
     def keep(states: "Tensor") -> "Tensor":
         return states[torch.arange(len(states), device=states.device)[:, None], now.where]
 
     def ask(inputs: "dict[str, Tensor]", where: "Tensor") -> "Tensor":
         now.where = where[:, None] if where.ndim == 1 else where
-        if like_bert:
-            now.first, now.kind = _distinct_tokens(inputs, network.config)
         with torch.inference_mode():
             logits: Tensor = network(**inputs).logits.float()
         return logits[:, 0] if where.ndim == 1 else logits
@@ -139,67 +136,22 @@ def logits_at_places(network: Any) -> Iterator[Ask]:
         output.last_hidden_state = keep(output.last_hidden_state)
         return output
 
-    with ExitStack() as stack:
-        if like_bert:
-            stack.enter_context(_shared_first_layer(network, now))
-            stack.enter_context(_narrow_last_layer(network, keep))
-        else:
-            stack.callback(network.base_model.register_forward_hook(hook).remove)
+    if is_like_bert(network):
+        with _narrowed(network, keep):
+            yield ask
+        return
+    handle = network.base_model.register_forward_hook(hook)
+    try:
         yield ask
-
-
-@contextmanager
-def label_logits(network: Any, *, embedded: bool = False) -> "Iterator[Callable[..., Tensor]]":
-    """Restrict a classifier to its logits, inside this block; thread-safe.
-
-    A BERT classifier reads only the first token's last state. `embedded`: inputs are embeddings, not token ids.
-    """
-    now = threading.local()
-    like_bert = is_like_bert(network)
-
-    def ask(**inputs: "Tensor") -> "Tensor":
-        if like_bert and not embedded:
-            now.first, now.kind = _distinct_tokens(inputs, network.config)
-        logits: Tensor = network(**inputs).logits
-        return logits.float()
-
-    with ExitStack() as stack:
-        if like_bert and not embedded:
-            stack.enter_context(_shared_first_layer(network, now))
-        if like_bert:
-            stack.enter_context(_narrow_last_layer(network, _first))
-        yield ask
+    finally:
+        handle.remove()
 
 
 @contextmanager
 def narrowed(network: Any) -> Iterator[None]:
-    """Compute the last layer of a BERT classifier at the first token only, in operations that engines support."""
-    with _narrow_last_layer(network, _first, _attend) if is_like_bert(network) else nullcontext():
+    """Compute the last layer of a BERT classifier at the first token only, which is all that its head reads."""
+    with _narrowed(network, lambda states: states[:, :1]) if is_like_bert(network) else nullcontext():
         yield
-
-
-@contextmanager
-def _shared_first_layer(network: Any, now: Any) -> Iterator[None]:
-    """Compute queries, keys and values of the first layer once per distinct token."""
-    *before, _ = network.base_model.encoder.layer
-    with ExitStack() as stack:
-        for layer in before[:1]:
-            attention = layer.attention.self
-            for linear in (attention.query, attention.key, attention.value):
-                stack.enter_context(_replaced_forward(linear, _once_per_token(linear, now)))
-        yield
-
-
-@contextmanager
-def _narrow_last_layer(network: Any, keep: Any, attend: Any = None) -> Iterator[None]:
-    """Compute the last layer at the kept places only."""
-    last = network.base_model.encoder.layer[-1]
-    with _replaced_forward(last, _narrow(last, keep, attend or _attend_to_states)):
-        yield
-
-
-def _first(states: "Tensor") -> "Tensor":
-    return states[:, :1]
 
 
 def is_like_bert(network: Any) -> bool:
@@ -211,77 +163,29 @@ def is_like_bert(network: Any) -> bool:
 
 
 @contextmanager
-def _replaced_forward(module: Any, forward: Any) -> Iterator[None]:
-    module.forward = forward
-    try:
-        yield
-    finally:
-        del module.forward
-
-
-def _distinct_tokens(inputs: "dict[str, Tensor]", config: Any) -> "tuple[Tensor, Tensor]":
-    """Return one index per distinct input embedding, and the number of the distinct embedding at each place.
-
-    An input embedding depends on token, segment and position; RoBERTa's positions do not count padding.
-    """
-    torch, _ = libraries()
-    ids = inputs["input_ids"]
-    width = ids.shape[1]
-    tokens = inputs.get("token_type_ids", 0) * config.vocab_size + ids
-    padding = (ids == config.pad_token_id).cumsum(dim=1)
-    codes = (tokens * (width + 1) + padding) * width + torch.arange(width, device=ids.device)
-    kinds, kind = torch.unique(codes, return_inverse=True)
-    return kinds.scatter(0, kind.flatten(), torch.arange(kind.numel(), device=ids.device)), kind
-
-
-def _once_per_token(linear: Any, now: Any) -> Any:
-    def forward(states: "Tensor") -> "Tensor":
-        return type(linear).forward(linear, states.flatten(0, 1)[now.first])[now.kind]  # type: ignore[no-any-return]
-
-    return forward
-
-
-def _narrow(layer: Any, keep: Any, attend: Any) -> Any:
-    """Return a BERT layer's forward pass for the kept places."""
-    whole = type(layer).forward
+def _narrowed(network: Any, keep: "Callable[[Tensor], Tensor]") -> Iterator[None]:
+    """Compute the last layer at the kept places only."""
+    layer = network.base_model.encoder.layer[-1]
+    whole = layer.forward
 
     def forward(hidden_states: "Tensor", attention_mask: Any = None, *more: Any, **options: Any) -> "Tensor":
         if attention_mask is not None and attention_mask.ndim != 4:
-            return keep(whole(layer, hidden_states, attention_mask, *more, **options))  # type: ignore[no-any-return]
+            return keep(whole(hidden_states, attention_mask, *more, **options))
         kept = keep(hidden_states)
         visible = None if attention_mask is None else attention_mask[..., :1, :]
-        attended = layer.attention.output(attend(layer.attention.self, kept, hidden_states, visible), kept)
+        attended = layer.attention.output(_attend(layer.attention.self, kept, hidden_states, visible), kept)
         states: Tensor = layer.output(layer.intermediate(attended), attended)
         return states
 
-    return forward
-
-
-def _attend_to_states(attention: Any, kept: "Tensor", states: "Tensor", visible: Any) -> "Tensor":
-    """Attend without computing keys and values, which pays off for few queries.
-
-    q·(K h + b) equals (q K)·h up to a constant that softmax ignores, and the mean of V h + b is V (mean of h) + b. So
-    the heads become the queries of one attention over the states.
-    """
-    torch, _ = libraries()
-    heads, places = attention.num_attention_heads, kept.shape[1]
-    width = kept.shape[-1] // heads
-    keys, values = (part.weight.view(heads, width, -1) for part in (attention.key, attention.value))
-    queries = attention.query(kept).view(-1, heads, width)
-    means = torch.nn.functional.scaled_dot_product_attention(
-        torch.einsum("bhw,hwd->bhd", queries, keys).reshape(len(kept), 1, places * heads, -1),
-        states[:, None],
-        states[:, None],
-        attn_mask=visible,
-        scale=width**-0.5,
-    )
-    by_place = means.reshape(len(kept) * places, heads, -1)
-    mixed: Tensor = torch.einsum("bhd,hwd->bhw", by_place, values).reshape(kept.shape) + attention.value.bias
-    return mixed
+    layer.forward = forward
+    try:
+        yield
+    finally:
+        del layer.forward
 
 
 def _attend(attention: Any, kept: "Tensor", states: "Tensor", visible: Any) -> "Tensor":
-    """Attend as the layer itself does."""
+    """Attend from the kept places to all states, as the layer itself does."""
     torch, _ = libraries()
     queries, keys, values = (
         part(rows).unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2)
@@ -289,3 +193,27 @@ def _attend(attention: Any, kept: "Tensor", states: "Tensor", visible: Any) -> "
     )
     mixed: Tensor = torch.nn.functional.scaled_dot_product_attention(queries, keys, values, attn_mask=visible)
     return mixed.transpose(1, 2).flatten(2)
+
+
+# OpenVINO
+
+
+class Converted:
+    """A classifier that OpenVINO runs on the CPU in float32, with the call of the original: inputs to logits."""
+
+    def __init__(self, network: Any, examples: Mapping[str, Any], cores: int) -> None:
+        self._torch, _ = libraries()
+        openvino = import_library("openvino", "engine=openvino")
+        with warnings.catch_warnings(), self._torch.no_grad(), narrowed(network):
+            warnings.simplefilter("ignore")  # from the tracer; the self-check compares the results
+            model = openvino.convert_model(network, example_input=dict(examples))
+        exact = {"INFERENCE_PRECISION_HINT": "f32", "EXECUTION_MODE_HINT": "ACCURACY"}
+        options = {**exact, "NUM_STREAMS": cores, "INFERENCE_NUM_THREADS": cores}
+        self._compiled = openvino.Core().compile_model(model, "CPU", options)
+        self._requests = threading.local()  # one per thread
+
+    def __call__(self, **inputs: Any) -> Any:
+        if not hasattr(self._requests, "own"):
+            self._requests.own = self._compiled.create_infer_request()
+        answers = self._requests.own.infer({name: column.numpy() for name, column in inputs.items()})
+        return SimpleNamespace(logits=self._torch.from_numpy(answers[0].copy()))

@@ -1,11 +1,52 @@
-"""Networks that are built here instead of loaded: trained from nothing, untrained controls, linear heads."""
+"""Models that ship with the package, and networks that are built here: trained from nothing, controls, linear heads.
+
+    tiny:sentiment   negative or positive
+    tiny:paraphrase  different or duplicate, for two questions
+    tiny:nli         entailment, neutral or contradiction, for a premise and a hypothesis
+    tiny:reading     finds the answer to a question in a passage
+    tiny:masked      a masked language model without weights: a plan pre-trains it
+    tiny:classifier  a classifier without weights: a plan trains it
+
+`python -m shoal.training.tiny` trains the small BERT models that ship.
+"""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from ..core.errors import ModelError
+from ..core.errors import ModelError, nearest
+from . import ModelSpec
 from .checkpoint import HEADS, libraries
-from .hf import HFModel
+from .hf import PLAIN as OPTIONS
+from .hf import HFModel, LastText, load_unprompted
+
+__all__ = ["OPTIONS", "fresh_model", "load", "make_linear"]
+
+FOLDER = Path(__file__).with_name("tiny")
+UNTRAINED = {
+    "masked": '--set pretrain.text=example, or a file; in a plan, [bias] pretrain.text = "example"',
+    "classifier": '[ranking.train] with on = "FILE" in the plan',
+}
+"""Models that a plan trains from nothing, and the setting that does it."""
+
+
+def load(spec: ModelSpec) -> "HFModel | LastText | Untrained":
+    if spec.name in UNTRAINED:
+        if spec.options:
+            raise ModelError(
+                f"tiny:{spec.name} takes no options: {', '.join(spec.options)}",
+                why="the plan's training settings define it",
+                fix=f"tiny:{spec.name}",
+            )
+        return Untrained(f"tiny:{spec.name}", UNTRAINED[spec.name])
+    known = [*sorted(path.name for path in FOLDER.iterdir() if path.is_dir()), *UNTRAINED]
+    if spec.name not in known:
+        raise ModelError(
+            f"tiny:{spec.name}: no such model",
+            why=f"known: {', '.join(known)}",
+            fix=nearest(spec.name, known) or f"tiny:{known[0]}",
+        )
+    return load_unprompted(ModelSpec("hf", str(FOLDER / spec.name), spec.options))
 
 
 class Fresh:
@@ -22,10 +63,6 @@ class Fresh:
     def fingerprint(self) -> dict[str, str]:
         """Return the name; the training recipe identifies the weights."""
         return {"made here": self.name}
-
-    def tokenizer_name(self) -> str:
-        """Return an empty name, so that tokens are not cached."""
-        return ""
 
     def in_single_precision(self) -> "Fresh":
         """Return itself: the weights are in float32."""
@@ -57,11 +94,7 @@ class Fresh:
             network = transformers.AutoModelForSequenceClassification.from_config(config).float()
         encoder = self._network.base_model.state_dict()
         missing, unknown = network.base_model.load_state_dict(encoder, strict=False)
-        if unknown or any(not name.startswith("pooler.") for name in missing):
-            raise ModelError(
-                f"{self.name}: its encoder does not fit a {type(network).__name__}",
-                fix="save it, and use the folder: hf:DIR",
-            )
+        assert not unknown and all(name.startswith("pooler.") for name in missing)
         return network.eval()
 
 

@@ -21,9 +21,10 @@ from ..core.records import Answers, Example
 from . import ModelSpec, likelihood, spans
 from .batching import BATCH_TOKENS, batches
 from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
+from .forward import Converted
 from .interface import Blank, Fillers, TokenScores
 from .labels import Spellings, check_order, extreme_labels, in_suite_order, parse_labels, suite_names
-from .loaded import Features, LoadedModel, shared_tokens
+from .loaded import Features, LoadedModel
 from .prompted.prompt import LOCAL_OPTIONS as PROMPTED
 
 if TYPE_CHECKING:
@@ -142,8 +143,6 @@ class HFModel(LoadedModel):
                 f"{self!r}: engine=openvino runs on the CPU, not on {self.device}",
                 fix="device=cpu, or remove engine",
             )
-        from .openvino import Converted
-
         # Texts of different lengths, so that the conversion includes padding.
         examples = self.encode([("a",), ("a text that is longer than the other one",)])
         return Converted(network, examples, self.parallel_batches)
@@ -209,17 +208,10 @@ class HFModel(LoadedModel):
 
     def windows(self, examples: Sequence[Example]) -> list[list[spans.Window]]:
         """Return each (context, question) as one or more windows of tokens."""
-        rows = []
-        for row, (context, question) in enumerate(examples):
-            try:
-                rows.append(spans.context_windows(self.tokenizer, row, context, question, self._window))
-            except Exception as problem:  # tokenizers raises its own type
-                raise ModelError(
-                    f"{self!r}: the question {question[:60]!r} leaves no room for the context",
-                    why=f"{self._window} tokens for both: {first_line(problem)}",
-                    fix="shorter questions, or a model with a longer limit",
-                ) from None
-        return rows
+        return [
+            spans.context_windows(self.tokenizer, row, context, question, self._window)
+            for row, (context, question) in enumerate(examples)
+        ]
 
     # Likelihoods and vectors
 
@@ -303,10 +295,6 @@ class HFModel(LoadedModel):
         options = {name: value for name, value in self.options.items() if name not in dropped}
         model = HFModel(self.checkpoint.in_single_precision(), options)
         model.computes_in = self.checkpoint.dtype
-        name = model.checkpoint.tokenizer_name()
-        if name:
-            model._tokenised = shared_tokens(name, model.longest)
-            model._lengths = model._tokenised.lengths
         return model
 
     def _precision(self) -> AbstractContextManager[Any]:

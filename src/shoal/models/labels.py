@@ -61,23 +61,16 @@ class LabelNames:
 def parse_labels(option: str, who: str) -> LabelNames:
     """Parse `?labels=` of the model `who`."""
     entries = [split_names(entry, ":") for entry in _split(option, ",")]
-    if any(not name for entry in entries for name in entry) or len({len(entry) for entry in entries}) > 1:
+    firsts = [entry[0] for entry in entries]
+    is_valid = all(name for entry in entries for name in entry) and len(set(firsts)) == len(firsts)
+    widths = {len(entry) for entry in entries}
+    if not is_valid or widths not in ({1}, {2}):
         raise ModelError(
             f"{who}: labels={option!r} is not valid",
-            fix="labels=NAME,NAME in the order of the model's numbers or columns, "
-            "or labels=THEIRS:NAME,THEIRS:NAME; put a backslash before a comma or colon inside a name",
+            fix="labels=NAME,NAME in the order of the model's numbers or columns, or labels=THEIRS:NAME,THEIRS:NAME, "
+            "each once; put a backslash before a comma or colon inside a name",
         )
-    if len(entries[0]) > 2:
-        raise ModelError(
-            f"{who}: labels={option!r}: two colons in one name",
-            fix="put a backslash before a colon inside a name",
-        )
-    firsts = [entry[0] for entry in entries]
-    twice = next((name for name, times in Counter(firsts).items() if times > 1), None)
-    if twice is not None:
-        raise ModelError(f"{who}: labels={option!r} names {twice!r} twice", fix="name every label once")
-    pairs = len(entries[0]) == 2
-    return LabelNames(names=dict(entries)) if pairs else LabelNames(order=tuple(firsts))
+    return LabelNames(names=dict(entries)) if widths == {2} else LabelNames(order=tuple(firsts))
 
 
 def labels_option(labels: Sequence[object] | Mapping[Any, object]) -> str:
@@ -154,10 +147,8 @@ def plain(name: str) -> str:
     return next((group[0] for group in SAME if words in group), words)
 
 
-def suite_names(
-    own: Sequence[str], labels: Sequence[str] | None, who: str, named_by: str = "", by_name: str = ""
-) -> tuple[str, ...]:
-    """Return the suite's name of each of a model's labels; `named_by` and `by_name` replace `?labels=` in messages.
+def suite_names(own: Sequence[str], labels: Sequence[str] | None, who: str) -> tuple[str, ...]:
+    """Return the suite's name of each of the labels of `who`, a spec or an object's name.
 
     A binary sentiment model has the two extremes of a three-label suite; scoring defines neutral.
 
@@ -169,21 +160,18 @@ def suite_names(
     names = respell(own, labels)
     if matches(names, labels):
         return names
+    option = f"{who}{'&' if '?' in who else '?'}labels=" if ":" in who else "labels="
     if all(NAMELESS.fullmatch(name) for name in own):
         raise ModelError(
             f"{who} calls its labels {', '.join(own)}",
             why=f"their order among {', '.join(labels)} is unknown; a wrong guess would invert every prediction",
-            fix=(
-                named_by
-                or f"{who}{'&' if '?' in who else '?'}labels={','.join(suggested_names(len(own), labels))}"
-            )
-            + ", in the order the model was trained with",
+            fix=f"{option}{','.join(suggested_names(len(own), labels))}, in the order the model was trained with",
         )
     raise ModelError(
         f"{who} answers {', '.join(own)}; the suite's labels are {', '.join(labels)}",
         why=_difference(names, labels),
-        fix=(by_name or "?labels= with the suite's names")
-        + ", only if these labels mean the same; else a model of this task",
+        fix=f"{option}{','.join(f'{name}:…' for name in own[:8])}, with the suite's name after each colon; "
+        "else a model of this task",
     )
 
 

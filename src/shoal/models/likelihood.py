@@ -42,8 +42,6 @@ MARKERS = ("Ġ", "▁")
 """Prefixes of pieces that begin a word, in byte-level and sentence-piece vocabularies."""
 CONTINUES = "##"
 """Prefix of pieces that continue a word, in word-piece vocabularies."""
-CLOSE = 1e-5
-"""Probabilities with a ratio closer to 1 may swap ranks in another batch: ten times the largest deviation observed."""
 NOT_ONE_PIECE, TOO_LONG, OWN_MASK = "not one piece", "too long", "a mask of its own"
 
 Only = Sequence[Sequence[int]] | None
@@ -118,31 +116,17 @@ def fillers(network: Any, tokenizer: Any, gaps: Sequence[tuple[str, str, str]]) 
     """
     mask = mask_id(tokenizer)
     frames = tokenize(tokenizer, [before + tokenizer.mask_token + after for before, _, after in gaps])
-    hidden, places, pieces = [], [], []
-    starts, words = [], []
+    words, rows = [], []
     for frame, (before, word, _) in zip(frames, gaps, strict=True):
         if frame.ids.count(mask) != 1:
             raise ModelError(
                 f"a text that contains the mask token: {tokenizer.decode(frame.ids)!r}", fix="remove the text"
             )
-        start = frame.ids.index(mask)
         spaced = f" {word}" if before.endswith(" ") else word
-        ids = tokenizer(spaced, add_special_tokens=False, verbose=False)["input_ids"]
-        starts.append(start)
-        words.append(ids)
-        for number, piece in enumerate(ids):
-            hidden.append(_insert(frame, start, ids[:number]))
-            places.append(start + number)
-            pieces.append(piece)
-    numbers = iter(_at_masks(network, tokenizer, hidden, places, pieces))
-    return [
-        TokenScores(
-            tuple(tokenizer.convert_ids_to_tokens(ids)),
-            tuple(range(start, start + len(ids))),
-            tuple(next(numbers) for _ in ids),
-        )
-        for start, ids in zip(starts, words, strict=True)
-    ]
+        words.append(tokenizer(spaced, add_special_tokens=False, verbose=False)["input_ids"])
+        start = frame.ids.index(mask)
+        rows += [_insert(frame, start, words[-1][:number]) for number in range(len(words[-1]))]
+    return _piece_scores(network, tokenizer, words, rows)
 
 
 def fill_every_gap(
@@ -153,20 +137,27 @@ def fill_every_gap(
     The word is encoded by itself, without a space before it. The pieces before the scored one are decoded and put with
     a mask into every gap; the first mask counts.
     """
-    mask = mask_id(tokenizer)
     words = [tokenizer(word, add_special_tokens=False, verbose=False)["input_ids"] for _, word in gaps]
-    texts, pieces = [], []
-    for (around, _), ids in zip(gaps, words, strict=True):
-        for number, piece in enumerate(ids):
-            texts.append((tokenizer.decode(ids[:number]) + tokenizer.mask_token).join(around))
-            pieces.append(piece)
-    rows = tokenize(tokenizer, texts) if texts else []
+    texts = [
+        (tokenizer.decode(ids[:number]) + tokenizer.mask_token).join(around)
+        for (around, _), ids in zip(gaps, words, strict=True)
+        for number in range(len(ids))
+    ]
+    return _piece_scores(network, tokenizer, words, tokenize(tokenizer, texts) if texts else [])
+
+
+def _piece_scores(
+    network: Any, tokenizer: Any, words: Sequence[Sequence[int]], rows: Sequence[Tokens]
+) -> list[TokenScores]:
+    """Return log p of each piece of each word, at the first mask of its row."""
+    mask = mask_id(tokenizer)
     places = [row.ids.index(mask) for row in rows]
-    pairs = iter(zip(places, _at_masks(network, tokenizer, rows, places, pieces), strict=True))
+    numbers = _at_masks(network, tokenizer, rows, places, [piece for ids in words for piece in ids])
+    pairs = iter(zip(places, numbers, strict=True))
     scores = []
     for ids in words:
-        at, numbers = zip(*(next(pairs) for _ in ids), strict=True) if ids else ((), ())
-        scores.append(TokenScores(tuple(tokenizer.convert_ids_to_tokens(ids)), at, numbers))
+        at, logs = zip(*(next(pairs) for _ in ids), strict=True) if ids else ((), ())
+        scores.append(TokenScores(tuple(tokenizer.convert_ids_to_tokens(ids)), at, logs))
     return scores
 
 
@@ -335,8 +326,7 @@ def next_words(network: Any, vocabulary: Vocabulary, texts: Sequence[str], k: in
             pieces = network(input_ids=inputs, use_cache=False).logits[0, -1, : len(item_codes)]
         chances = pieces.new_zeros(len(names), dtype=torch.float64)
         chances.index_add_(0, items, pieces.double().softmax(dim=-1))
-        best, _ = _best(chances, k, set())
-        fillers.append(Fillers(*_words(best, names, chances)))
+        fillers.append(Fillers(*_best_words(chances, k, names)))
     return fillers
 
 
@@ -372,16 +362,10 @@ def _mask_place(row: Tokens, mask: int, blank: Blank) -> int:
 def _suggest(
     network: Any, vocabulary: Vocabulary, asked: _TextsWithBlanks, k: int, suggestions: list[Fillers]
 ) -> None:
-    """Fill in the most probable words of each blank and the probability of its own word.
-
-    The numbers of a batch differ from those of a text alone in the seventh digit. If that could change which words are
-    suggested, or which are more probable than the hidden one, the text is computed again by itself. So suggestions do
-    not depend on the other texts, apart from the order of equally probable words.
-    """
+    """Fill in the most probable words of each blank and the probability of its own word."""
     torch, _ = libraries()
     item_codes, names, word_items = vocabulary.items
     items = torch.from_numpy(item_codes).to(network.device)
-    undecided: list[int] = []
 
     def note(part: list[int], logits: "Tensor") -> None:
         for line, text in enumerate(part):
@@ -389,48 +373,25 @@ def _suggest(
             pieces = logits[line, : len(numbers), : len(item_codes)].double().softmax(dim=-1)
             table = pieces.new_zeros(len(numbers), len(names)).index_add_(1, items, pieces)
             for chances, sharing in zip(table, numbers, strict=True):
-                hidden = {word_items[asked.words[number]] for number in sharing}
-                codes, close = _best(chances, k, hidden)
-                words, values = _words(codes, names, chances)
+                words, values = _best_words(chances, k, names)
                 for number in sharing:
                     probability = float(chances[word_items[asked.words[number]]])
                     suggestions[number] = Fillers(words, values, probability)
-                if close:
-                    undecided.append(text)
 
     if asked.texts:
         look_at(network, vocabulary.tokenizer, asked.texts, asked.places, note)
-    for text in sorted(set(undecided)):
-        look_at(
-            network,
-            vocabulary.tokenizer,
-            [asked.texts[text]],
-            [asked.places[text]],
-            lambda _, logits, text=text: note([text], logits),  # type: ignore[misc]
-        )
 
 
-def _words(
-    codes: Sequence[int], names: Sequence[str | None], chances: "Tensor"
+def _best_words(
+    chances: "Tensor", k: int, names: Sequence[str | None]
 ) -> tuple[tuple[str, ...], tuple[float, ...]]:
-    """Return the words among these items, and their probabilities."""
-    kept = [(name, float(chances[code])) for code in codes if (name := names[code])]
-    return tuple(name for name, _ in kept), tuple(chance for _, chance in kept)
-
-
-def _best(chances: "Tensor", k: int, hidden: set[int]) -> tuple[list[int], bool]:
-    """Return the k most probable items, ties in order, and whether rounding could change the result."""
-    most = min(k + 1, len(chances))
-    values = chances.topk(most).values
+    """Return the words among the k most probable items, ties in the vocabulary's order, and their probabilities."""
+    values = chances.topk(min(k, len(chances))).values
     # All items equal to the last one, whichever of them topk returned.
     codes = (chances >= values[-1]).nonzero()[:, 0]
-    ordered = codes[chances[codes].sort(descending=True, stable=True).indices]
-    best = ordered[:k]
-    near = [values[k - 1] - values[k] < CLOSE * values[k]] if most > k else []
-    for item in hidden:
-        others = chances[best[best != item]]
-        near.append(((others - chances[item]).abs() < CLOSE * chances[item]).any())
-    return best.tolist(), any(map(bool, near))
+    best = codes[chances[codes].sort(descending=True, stable=True).indices][:k].tolist()
+    kept = [(name, float(chances[code])) for code in best if (name := names[code])]
+    return tuple(name for name, _ in kept), tuple(chance for _, chance in kept)
 
 
 def needs_masks(model: object) -> ModelError:

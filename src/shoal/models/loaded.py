@@ -2,8 +2,8 @@
 
 import hashlib
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from threading import Lock
 from typing import Any
 
@@ -21,8 +21,6 @@ BEGINS_WITH = "likelihoods begin with"
 Vectors = NDArray[np.float32]  # (examples, width)
 Columns = dict[str, list[NDArray[np.int64]]]
 """The inputs of a network by name, one row per example."""
-MOST_CACHED = 100_000
-"""The most examples in a cache of tokens; a larger number empties it."""
 
 
 class LoadedModel:
@@ -32,7 +30,6 @@ class LoadedModel:
         self.checkpoint, self.options = checkpoint, dict(options or {})
         self._networks: dict[str, Any] = {}
         self._lengths: dict[Example, int] = {}
-        self._tokenised: Tokenised | None = None  # shared by models in training
         self._tokenizing = Lock()  # a tokenizer is not thread-safe
 
     def __repr__(self) -> str:
@@ -191,10 +188,6 @@ class LoadedModel:
 
     def tokenise(self, examples: Sequence[Example]) -> Columns:
         """Return every input column, one row per example, truncated and not padded."""
-        make = self._tokenise
-        return make(examples) if self._tokenised is None else self._tokenised.columns(examples, make)
-
-    def _tokenise(self, examples: Sequence[Example]) -> Columns:
         columns: Columns = {}
         for start in range(0, len(examples), TOKENISED_AT_ONCE):
             part = tokenizer_inputs(examples[start : start + TOKENISED_AT_ONCE])
@@ -224,38 +217,7 @@ def tokenizer_inputs(examples: Sequence[Example]) -> list[Any]:
     return [example[0] if len(example) == 1 else example for example in examples]
 
 
-# Caches for training
-
-
-class Tokenised:
-    """Examples as rows of token ids, shared by the trainings of a process; callers must not change the rows."""
-
-    def __init__(self) -> None:
-        self.lengths: dict[Example, int] = {}
-        """Before truncation."""
-        self._names: list[str] = []
-        self._rows: dict[Example, tuple[NDArray[np.int64], ...]] = {}
-
-    def columns(self, examples: Sequence[Example], make: Callable[[Sequence[Example]], Columns]) -> Columns:
-        """Return the columns of these examples; `make` tokenises those that are not cached."""
-        if len(examples) > MOST_CACHED:
-            return make(examples)
-        fresh = [example for example in dict.fromkeys(examples) if example not in self._rows]
-        if len(self._rows) + len(fresh) > MOST_CACHED:
-            self._rows.clear()
-            self.lengths.clear()
-            fresh = list(dict.fromkeys(examples))
-        if fresh:
-            made = make(fresh)
-            self._names = list(made)
-            self._rows |= zip(fresh, zip(*made.values(), strict=True), strict=True)
-        rows = [self._rows[example] for example in examples]
-        return {name: [row[place] for row in rows] for place, name in enumerate(self._names)}
-
-
-@lru_cache(maxsize=2)
-def shared_tokens(tokenizer: str, longest: int) -> Tokenised:
-    return Tokenised()
+# Features of a frozen encoder
 
 
 class Features:

@@ -7,17 +7,15 @@ with `predict_proba` give probabilities. Labels are matched by name: from the an
 `?labels=`, never by position alone. In reading comprehension it returns texts, or {"answer": text}.
 """
 
-import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, wait
 from contextlib import contextmanager, redirect_stdout, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from queue import SimpleQueue
 from threading import Thread
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +26,6 @@ from . import ModelSpec
 from .identity import import_watched, joined_digest, module_contents, reads_recorded, short_names
 from .interface import Classifier, Embedder, Extractor, LanguageModel, StoredAnswers
 from .labels import (
-    NAMELESS,
     NO_NAME,
     LabelNames,
     Spellings,
@@ -38,7 +35,6 @@ from .labels import (
     labels_option,
     parse_labels,
     respell,
-    suggested_names,
     suite_names,
 )
 from .validate import NO_OUTPUT, Given, exception_text, listed, read_given
@@ -188,7 +184,6 @@ class PythonModel:
     # Answers
 
     def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
-        self._check_direction(labels or ())
         answerer = self._object()
         texts = [example[0] if len(example) == 1 else example for example in examples]
         output = read_given(self._call(lambda: _predict(answerer, texts, repr(self))), len(texts), repr(self))
@@ -242,10 +237,7 @@ class PythonModel:
         self._check_width(len(written), width)
         self._check_names(given)
         check_order(written, self.named.order, repr(self))
-        hint = self._labels_hint(labels, width) if labels else ""
-        theirs = suite_names(
-            self._column_names(written, given, classes), labels, repr(self), hint, self._by_name_hint(written)
-        )
+        theirs = suite_names(self._column_names(written, given, classes), labels, repr(self))
         names = in_suite_order(theirs, labels)
         arranged = given.vectors[:, [theirs.index(name) for name in names]]
         codes = np.where(np.isfinite(arranged), arranged, -np.inf).argmax(axis=1)
@@ -266,29 +258,7 @@ class PythonModel:
             self._check_width(len(self.named.order), len(written))
             if given.ordered:
                 return self.named.order
-        names = tuple(self._meaning(word, classes) for word in written)
-        if self.named.order and names == written and set(names) != set(self.named.order):
-            raise ModelError(
-                f"{self!r} answers {some(written)}",
-                why="labels= lists names in order, and these answers have no order",
-                fix=self._by_name_hint(written),
-            )
-        return names
-
-    def _check_direction(self, labels: Sequence[str]) -> None:
-        """Raise if `?labels=` maps the suite's names to the model's."""
-        theirs, ours = (
-            set(respell(list(names), labels)) for names in (self.named.names, self.named.names.values())
-        )
-        if theirs and theirs <= set(labels) and not ours & set(labels):
-            turned = {word: name for name, word in self.named.names.items()}
-            raise ModelError(
-                f"{self!r}: labels= maps the suite's names to the model's",
-                why="the model's own name comes first",
-                fix=f"labels={json.dumps(turned, ensure_ascii=False)}"
-                if self._is_wrapped
-                else f"labels={labels_option(turned)}",
-            )
+        return tuple(self._meaning(word, classes) for word in written)
 
     def _check_names(self, given: Given) -> None:
         """Raise if answers by name have other labels than in the batches before."""
@@ -333,7 +303,8 @@ class PythonModel:
             if row not in given.missing and word not in taken:
                 (taken[word],) = respell([self._meaning(word, classes)], names)
                 if taken[word] not in names:
-                    self._refuse_label(word, given, classes, names)
+                    words = classes or sorted({str(label) for label in given.labels if label is not None})
+                    suite_names([self._meaning(word, classes) for word in words], names, repr(self))  # raises
         places = {name: code for code, name in enumerate(names)}
         codes = [
             0 if row in given.missing else places[taken[str(label)]] for row, label in enumerate(given.labels)
@@ -351,36 +322,6 @@ class PythonModel:
         place = int(number[1]) if number else len(self.named.order)
         return self.named.order[place] if place < len(self.named.order) else word
 
-    def _refuse_label(self, word: str, given: Given, classes: Classes, names: Sequence[str]) -> NoReturn:
-        words = classes or tuple(sorted({str(label) for label in given.labels or () if label is not None}))
-        no_names = "labels" not in self.options and all(
-            NAMELESS.fullmatch(other.lstrip("-")) for other in words
-        )
-        raise ModelError(
-            f"{self!r} answers {some(words)}; the suite's labels are {', '.join(names)}",
-            why="the labels of the numbers are unknown; a wrong guess would invert every prediction"
-            if no_names
-            else f"{word!r} is not one of them",
-            fix=f"{self._labels_hint(names, len(words))}, in the order of the model's numbers"
-            if no_names
-            else nearest(word, names) or self._by_name_hint(words),
-        )
-
-    def _labels_hint(self, labels: Sequence[str], width: int) -> str:
-        """Return the spec with `?labels=`, or the argument for an object."""
-        names = suggested_names(width, labels)
-        if self._is_wrapped:
-            return f"labels={json.dumps(names, ensure_ascii=False)}"
-        return f"{self!r}{'&' if self.options else '?'}labels={','.join(names)}"
-
-    def _by_name_hint(self, words: Iterable[str]) -> str:
-        """Return `labels=` with a place for the suite's name of each of the model's labels."""
-        if self._is_wrapped:
-            return (
-                f"labels={json.dumps(dict.fromkeys(words, '…'), ensure_ascii=False)}, with the suite's names"
-            )
-        return f"labels={','.join(f'{word}:…' for word in words)}, with the suite's name after each colon"
-
 
 def _exists(module: str) -> bool:
     try:
@@ -394,36 +335,23 @@ def _predict(answerer: Any, texts: list[Any], who: str) -> Any:
 
     A Transformers pipeline takes pairs as dictionaries and returns all scores only with `top_k=None`.
     """
-    if isinstance(answerer, type):
+    is_pipeline = _is_pipeline(answerer)
+    is_network = hasattr(answerer, "get_input_embeddings")  # without its tokenizer
+    can_answer = callable(answerer) or hasattr(answerer, "predict") or hasattr(answerer, "predict_proba")
+    is_other_pipeline = is_pipeline and answerer.task != "text-classification"
+    if isinstance(answerer, type) or is_network or is_other_pipeline or not can_answer:
+        kind = f"a pipeline for {answerer.task}" if is_other_pipeline else type(answerer).__name__
         raise ModelError(
-            f"{who} is a class, not a model",
-            why="shoal does not know its arguments",
-            fix=f"create it in that module, model = {answerer.__name__}(...): python:module:model",
+            f"{who} ({kind}) gives no labels",
+            fix="a function from a list of texts to answers, an object with predict or predict_proba, or "
+            'pipeline("text-classification", model=…, tokenizer=…)',
         )
     if hasattr(answerer, "predict_proba"):
         return answerer.predict_proba(texts)
-    if hasattr(answerer, "get_input_embeddings"):
-        raise ModelError(
-            f"{who} is a Transformers model without its tokenizer",
-            fix='pipeline("text-classification", model=…, tokenizer=…), or hf:FOLDER of the saved model',
-        )
-    if _is_pipeline(answerer):
-        if answerer.task != "text-classification":
-            raise ModelError(
-                f"{who} is a pipeline for {answerer.task}",
-                why="this protocol needs a label for each text",
-                fix='pipeline("text-classification", …), or a function that calls yours and returns labels',
-            )
+    if is_pipeline:
         pairs = [text if isinstance(text, str) else {"text": text[0], "text_pair": text[1]} for text in texts]
         return answerer(pairs, top_k=None)
-    if hasattr(answerer, "predict"):
-        return answerer.predict(texts)
-    if not callable(answerer):
-        raise ModelError(
-            f"{who} is not callable and has no predict or predict_proba ({type(answerer).__name__})",
-            fix="a function from a list of texts to answers, or an object with predict",
-        )
-    return answerer(texts)
+    return answerer.predict(texts) if hasattr(answerer, "predict") else answerer(texts)
 
 
 def _is_pipeline(answerer: Any) -> bool:
@@ -461,26 +389,21 @@ def user_code(who: str) -> Iterator[None]:
 
 
 class TimeLimit:
-    """Runs calls in one thread, with a limit on the seconds of each.
+    """Runs each call in a thread of its own, with a limit on its seconds.
 
     Python cannot end a thread: one that hangs is abandoned until the process ends, and every later call fails.
     """
 
     def __init__(self, who: str, seconds: float) -> None:
         self.who, self.seconds = who, seconds
-        self._calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
-        self._thread: Thread | None = None
         self._hangs = False
 
     def __call__(self, call: Callable[[], Any]) -> Any:
         """Return the result of a call; raise if this or an earlier call exceeded the limit."""
-        if self._thread is None:
-            self._thread = Thread(target=self._work, name=f"asking {self.who}", daemon=True)
-            self._thread.start()
         if not self._hangs:
             self._hangs = True  # until the call ends, also if the wait is interrupted
             outcome: Future[Any] = Future()
-            self._calls.put((call, outcome))
+            Thread(target=_run_into, args=(outcome, call), name=f"asking {self.who}", daemon=True).start()
             if wait([outcome], self.seconds).done:
                 self._hangs = False
                 return outcome.result()
@@ -490,10 +413,9 @@ class TimeLimit:
             fix="a larger timeout=, or none",
         )
 
-    def _work(self) -> None:
-        while True:
-            call, outcome = self._calls.get()
-            try:
-                outcome.set_result(call())
-            except BaseException as problem:
-                outcome.set_exception(problem)
+
+def _run_into(outcome: "Future[Any]", call: Callable[[], Any]) -> None:
+    try:
+        outcome.set_result(call())
+    except BaseException as problem:
+        outcome.set_exception(problem)

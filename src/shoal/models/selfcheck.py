@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress, permutations
+from itertools import chain, compress
 
 import numpy as np
 import scipy  # its parts are imported at their first use
@@ -26,12 +26,10 @@ from .validate import check_numbers, number_labels
 
 TOLERANCE = 1e-4
 """The largest change of a probability with the batch."""
-BATCH, ALONE, WITH_LONG, LABELLED = 32, 16, 8, 64
-"""Examples in the first batch, asked alone, asked with a long example, and with a known label."""
+BATCH, ALONE, LABELLED = 32, 16, 64
+"""Examples in the first batch, asked alone, and with a known label."""
 PAID_QUESTIONS = 12
 """Questions to a model behind an endpoint."""
-LONG_TEXT = 500
-"""Characters of an example that makes others be padded."""
 MIN_SPREAD = 0.1
 """An untrained head moves no probability by more over all examples."""
 RARE = 0.001
@@ -40,8 +38,6 @@ EXPLAINED = 0.5
 """The least Cohen's kappa of another label order before shoal suggests it."""
 MIN_FOR_ORDER = 20
 """The fewest labelled answers for suggesting another label order."""
-FEW_LABELS = 4
-"""Up to this many, every order is tried."""
 MIN_EXAMPLES = 8
 """The fewest examples for any conclusion."""
 ERROR_LENGTH = 200
@@ -276,24 +272,13 @@ def _check_engine(
 def _check_batching(
     model: object, examples: Sequence[Example], batched: Answers, labels: Sequence[str] | None, reading: bool
 ) -> Check:
-    """Compare answers to the same examples alone, in a batch of 32, and padded by a long example."""
+    """Compare answers to the same examples alone and in a batch of 32 of different lengths."""
     rows = range(0, len(examples), max(1, len(examples) // ALONE))[:ALONE]
     few = [examples[row] for row in rows]
     alone = stack([_ask(model, [example], labels, reading) for example in few])
-    with_long = _ask(model, [*few[-WITH_LONG:], _lengthened(few[0])], labels, reading)
-    last = range(len(few))[-WITH_LONG:]
     changed, moved = _difference(few, alone, take_rows(batched, rows))
-    changed_by_long, moved_by_long = _difference(few[-WITH_LONG:], take_rows(alone, last), with_long)
-    most, changed = max(moved, moved_by_long), changed or changed_by_long
-    detail = changed or f"{len(few)} examples; probabilities within {most:.1e}"
-    return Check("same answer in every batch", most <= TOLERANCE, detail)
-
-
-def _lengthened(example: Example) -> Example:
-    """Return an example that makes all others be padded."""
-    first = example[0] or "word"
-    times = max(2, LONG_TEXT // len(first))
-    return ((first + " ") * times if len(first) < LONG_TEXT else first + " " + first[:200], *example[1:])
+    detail = changed or f"{len(few)} examples; probabilities within {moved:.1e}"
+    return Check("same answer in every batch", moved <= TOLERANCE, detail)
 
 
 def _difference(examples: Sequence[Example], first: Answers, second: Answers) -> tuple[str, float]:
@@ -368,7 +353,7 @@ def _better_order(table: NDArray[np.int64]) -> list[int]:
     model that calls nearly everything harmless is wrong on most cases of a hate-speech suite, and right on most with
     swapped labels, but its answers hardly depend on the cases.
     """
-    meaning = _best_order(table)
+    meaning = np.asarray(scipy.optimize.linear_sum_assignment(-table)[1])
     moved = np.flatnonzero(meaning != np.arange(len(table)))
     losses, gains = int(table[moved, moved].sum()), int(table[moved, meaning[moved]].sum())
     orders = math.factorial(len(table)) - 1
@@ -377,14 +362,6 @@ def _better_order(table: NDArray[np.int64]) -> list[int]:
     kappa = (np.trace(relabelled) - chance) / (n - chance) if n > chance else 0.0
     is_better = orders * scipy.special.bdtrc(gains - 1, gains + losses, 0.5) < RARE and kappa >= EXPLAINED
     return meaning.tolist() if is_better else []
-
-
-def _best_order(table: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the meaning of each label with which most answers are right."""
-    places = range(len(table))
-    if len(table) <= FEW_LABELS:  # importing the solver takes a fifth of a second
-        return np.array(max(permutations(places), key=lambda meaning: table[places, meaning].sum()))
-    return np.asarray(scipy.optimize.linear_sum_assignment(-table)[1])
 
 
 def _confusion(predicted: Sequence[str], expected: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:

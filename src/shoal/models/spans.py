@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.errors import ModelError
 from ..core.records import Answers, Example
-from .checkpoint import first_line, libraries
+from .checkpoint import libraries
 from .forward import length_batches, padded
 
 WINDOW = 384
@@ -47,10 +48,8 @@ def extract(network: Any, tokenizer: Any, examples: Sequence[Example], room: int
     for row, (context, question) in enumerate(examples):
         try:
             windows += context_windows(tokenizer, row, context, question, room)
-        except Exception as problem:  # tokenizers raises its own type
-            errors[row] = (
-                f"the question leaves no room for the context in {room} tokens: {first_line(problem)}"
-            )
+        except ModelError as problem:
+            errors[row] = problem.problem
     for part in length_batches([len(window.ids) for window in windows], WINDOW_TOKENS):
         chosen = [windows[at] for at in part]
         for window, (start, end, score) in zip(chosen, _best_spans(network, tokenizer, chosen), strict=True):
@@ -66,7 +65,10 @@ def context_windows(tokenizer: Any, row: int, context: str, question: str, room:
     asked = len(tokenizer(question, add_special_tokens=False, verbose=False)["input_ids"])
     left = room - asked - tokenizer.num_special_tokens_to_add(pair=True)
     if left < 1:
-        raise ValueError(f"it has {asked} tokens")
+        raise ModelError(
+            f"the question leaves no room for the context in {room} tokens: {question[:60]!r}",
+            fix="shorter questions, or a model with a longer limit",
+        )
     shared = min(STRIDE, room // 3)
     encoded = tokenizer(
         question,

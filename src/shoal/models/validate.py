@@ -12,7 +12,7 @@ A problem with one example (NaN, `None`) makes that example an error. A problem 
 that are not probabilities, unknown labels) raises a ModelError.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
@@ -40,29 +40,21 @@ FORMS = (
 
 def validated(answers: Answers, count: int, labels: Sequence[str] | None, who: str) -> Answers:
     """Return the answers to `count` examples, with rows that cannot be scored turned into errors."""
-    if not isinstance(answers, Answers):
-        raise ModelError(
-            f"{who}: classify returned {type(answers).__name__}, not Answers",
-            fix="return shoal.core.records.Answers, or use a plain function (docs/models.md)",
-        )
     _check_shapes(answers, count, who)
     if answers.labels:
         _check_labels(answers, labels, who)
     errors = {int(row): NOT_FINITE for row in np.flatnonzero(_not_finite(answers, count))}
     errors |= {row: shortened(message) for row, message in answers.errors.items()}
     kept = np.array([row not in errors for row in range(count)], bool)
-    if answers.probabilities is not None:
-        _check_probabilities(answers.probabilities[kept], who)
-        _check_choices(answers.predictions[kept], answers.probabilities[kept], answers.labels, who)
-    if answers.confidences is not None:
-        _check_confidences(answers.confidences[kept], len(labels or answers.labels), who)
-    return replace(
-        answers,
-        predictions=np.where(kept, answers.predictions, 0),
-        probabilities=_without(answers.probabilities, ~kept),
-        confidences=_without(answers.confidences, ~kept),
-        errors=errors,
+    codes = np.where(kept, answers.predictions, 0)
+    vectors, confidences = (
+        _without(column, ~kept) for column in (answers.probabilities, answers.confidences)
     )
+    if vectors is not None:
+        check_probabilities(vectors, codes, answers.labels, lambda row: who)
+    if confidences is not None:
+        check_confidences(confidences, len(labels or answers.labels), lambda row: who)
+    return replace(answers, predictions=codes, probabilities=vectors, confidences=confidences, errors=errors)
 
 
 def shortened(message: str) -> str:
@@ -174,49 +166,45 @@ def _not_finite(answers: Answers, count: int) -> NDArray[np.bool_]:
     return broken
 
 
-def _check_probabilities(vectors: Floats, who: str) -> None:
-    if not vectors.size:
-        return
+def check_probabilities(
+    vectors: Floats, codes: NDArray[np.int64], labels: Sequence[str], where: Callable[[int], str]
+) -> None:
+    """Raise for a row that has no probabilities, or of which the predicted label is not the most probable one.
+
+    Rows with NaN are not checked. `where` returns the place of a row for messages.
+    """
     outside = ((vectors < -OUTSIDE) | (vectors > 1 + OUTSIDE)).any(axis=1)
-    sums = vectors.sum(axis=1)
-    wrong = outside | (np.abs(sums - 1) > OFF_BY)
+    wrong = outside | (np.abs(vectors.sum(axis=1) - 1) > OFF_BY)
     if wrong.any():
         row = int(np.argmax(outside if outside.any() else wrong))
         raise ModelError(
-            f"{who} gave numbers that are not probabilities: {some(vectors[row].round(6), 8)}",
+            f"{where(row)} gave numbers that are not probabilities: {some(vectors[row].round(6), 8)}",
             why="a probability lies between 0 and 1"
             if outside.any()
-            else f"they sum to {sums[row]:.6g}, not to 1",
-            fix="apply softmax to logits; to log-probabilities, numpy.exp; divide percentages by 100"
-            if outside.any()
-            else "return the probability of every label of the suite",
+            else f"they sum to {vectors[row].sum():.6g}, not to 1",
+            fix="one probability for every label: apply softmax to logits; to log-probabilities, numpy.exp; divide "
+            "percentages by 100",
         )
-
-
-def _check_confidences(confidences: Floats, count: int, who: str) -> None:
-    least = 1 / max(count, 1)  # else another label would be more probable
-    outside = (confidences < least - OFF_BY) | (confidences > 1 + OUTSIDE)
-    if outside.any():
-        raise ModelError(
-            f"{who} gave the confidence {confidences[outside][0]:.6g}",
-            why=f"the probability of the predicted one of {count} labels is from {least:.3g} to 1",
-            fix="return probabilities, or labels only",
-        )
-
-
-def _check_choices(codes: NDArray[np.int64], vectors: Floats, labels: Sequence[str], who: str) -> None:
-    """Raise if a predicted label is not the most probable one."""
-    if not vectors.size:
-        return
-    chosen = vectors[np.arange(len(codes)), codes]
-    wrong = np.flatnonzero(chosen < vectors.max(axis=1) - OFF_BY)
-    if len(wrong):
-        row = int(wrong[0])
+    contradicts = np.flatnonzero(vectors[np.arange(len(codes)), codes] < vectors.max(axis=1) - OFF_BY)
+    if len(contradicts):
+        row = int(contradicts[0])
         pairs = [f"{name} {number:.4g}" for name, number in zip(labels, vectors[row], strict=True)]
         raise ModelError(
-            f"{who} predicts {labels[codes[row]]}, but its probabilities are {some(pairs, 8)}",
-            why="labels and probabilities contradict each other",
-            fix="return only probabilities, or each label with one confidence",
+            f"{where(row)} predicts {labels[codes[row]]}, but its probabilities are {some(pairs, 8)}",
+            why=f"{len(contradicts):,} of {len(codes):,} rows contradict themselves",
+            fix="correct the order of the labels, or give labels alone (of a file: ?probabilities=no)",
+        )
+
+
+def check_confidences(confidences: Floats, count: int, where: Callable[[int], str]) -> None:
+    """Raise for a confidence with which another of `count` labels would be more probable; NaN is not checked."""
+    least = 1 / count if count > 1 else 0.0
+    outside = np.flatnonzero((confidences < least - OFF_BY) | (confidences > 1 + OUTSIDE))
+    if len(outside):
+        raise ModelError(
+            f"{where(int(outside[0]))} gave the confidence {confidences[outside[0]]:.6g}",
+            why=f"the probability of the predicted one of {count} labels is from {least:.3g} to 1",
+            fix="give probabilities, or labels alone (of a file: ?probabilities=no)",
         )
 
 
@@ -335,7 +323,7 @@ def _from_scored_labels(
 def _named(rows: Sequence[Mapping[Any, Any]], missing: Mapping[int, str], who: str) -> Given:
     """Read probabilities by name; every row has the same names."""
     table = [{str(name): number for name, number in row.items()} for row in rows]
-    names = sorted({name for row in table for name in row}, key=_by_number)
+    names = sorted({name for row in table for name in row})
     sparse = next(
         (row for place, row in enumerate(table) if place not in missing and len(row) < len(names)), None
     )
@@ -406,12 +394,6 @@ def _column_names(given: Any) -> tuple[str, ...] | None:
     """Return the column names of a table; None if they are only numbers."""
     columns = [str(name) for name in getattr(given, "columns", ())]
     return tuple(columns) if columns and not all(name.isdecimal() for name in columns) else None
-
-
-def _by_number(name: str) -> tuple[str, int]:
-    """Return a sort key that puts LABEL_2 before LABEL_10."""
-    word = name.rstrip("0123456789")
-    return word, int(name[len(word) :] or -1)
 
 
 def _refuse(what: str, who: str) -> NoReturn:

@@ -1,45 +1,42 @@
-"""Cases and attributions as text: the outcome, and the edit between an original and its variants."""
+"""Cases and attributions as text, and the cases of a page as JSON: failing ones first, as many as fit.
 
+    {"jobs": [{"name", "words", "counts", "held"}], "groups": [{"name", "values"}],
+     "cases": [{"id", "groups", "texts", "expected"}], "rows": [[job, case, verdict, said, error]]}
+
+Jobs with the same case share its entry. Texts are lists of pieces; every second piece is an edit.
+"""
+
+import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from typing import Any
 
-from ..core.records import Example, Measure
-from ..core.views import WEAK, ShownCase, Weighed
+import numpy as np
+
+from ..core.measures import quantity
+from ..core.records import Case, Example, Measure, Outcome, Result, values_of, verdicts_of
+from ..core.text import printable
+from ..core.views import WEAK, ShownCase, Weighed, expected_words
 from .tables import plain, value_text
 
 Marked = list[tuple[str, bool]]
 """A text in pieces, each with whether the edit touched it."""
-Write = Callable[[str], str]
 
 SMALL = 1_000_000
 """Pairs of words; for longer texts, everything between the first and the last change counts as changed."""
 
 
 def outcome_words(shown: ShownCase, answers: Sequence[str] = ()) -> list[str]:
-    """Return the expectation, the answers and how far they moved, in words."""
+    """Return the expectation and the answers in words."""
     words = [f"expected {shown.expected}"] if shown.expected else []
-    words += [f"got {answer}" for answer in answers]
-    return [*words, *([shown.change] if shown.change else [])]
+    return words + [f"got {answer}" for answer in answers]
 
 
 def error_of(shown: ShownCase) -> str:
     """Return the error of a case; empty if the model answered."""
     return shown.outcome.error if shown.outcome is not None else ""
-
-
-def case_text(shown: ShownCase, write: Write, emphasise: Write, arrow: str) -> list[str]:
-    """Return the lines of a case for Markdown and LaTeX: its texts with their answers, then the outcome."""
-    lines = []
-    for number, texts in enumerate(marked_edits(shown.case.examples)):
-        words = write(" ¦ ").join(
-            "".join((emphasise if touched and number else write)(text) for text, touched in pieces)
-            for pieces in texts
-        )
-        answer = write(f" ({shown.answers[number]})") if number < len(shown.answers) else ""
-        lines.append(f"{arrow if number else write(shown.mark)} {words}{answer}".strip())
-    lines.append(write(", ".join(filter(None, [*outcome_words(shown), error_of(shown)]))))
-    return [line for line in lines if line]
 
 
 def weighed_text(example: Weighed) -> list[str]:
@@ -122,3 +119,179 @@ def _without_ends(words: Sequence[str], touched: set[int]) -> Iterator[tuple[str
     for position, word in enumerate(words):
         inside = {position - 1, position + 1} <= touched
         yield word, position in touched and (not word.isspace() or inside)
+
+
+# Cases of a page
+
+
+ROOM = 3_000_000
+"""Characters of text; a larger page opens slowly."""
+A_ROW = 120
+"""Characters of a case besides its texts."""
+LONGEST = 20_000
+"""Characters of a text that are shown."""
+FAIL, PASS, NOT_APPLICABLE, ERROR = range(4)
+ORDER = (FAIL, ERROR, NOT_APPLICABLE, PASS)
+"""Failing cases first."""
+KINDS = "01-e"
+"""The letters of these outcomes."""
+
+PASS_OR_FAIL = ["fails", "passes"]
+
+Place = tuple[int, int]
+"""A job and the position of a case in its result."""
+
+
+def verdict(outcome: Outcome) -> int:
+    """Return an outcome as a number."""
+    return KINDS.index(verdicts_of([outcome]))
+
+
+def shelf(results: Mapping[str, Result], room: int = ROOM) -> dict[str, Any]:
+    """Return the cases of a page; equal results give equal data."""
+    jobs = list(results.values())
+    chosen = _chosen(jobs, room)
+    values = _values([jobs[job].cases[place] for job, place in chosen])
+    held = Counter((job, verdict(jobs[job].outcomes[place])) for job, place in chosen)
+    answers = [
+        _answers(result, [place for of, place in chosen if of == job]) for job, result in enumerate(jobs)
+    ]
+    numbers: dict[tuple[str, Any], int] = {}
+    cases: list[dict[str, Any]] = []
+    rows = []
+    for job, place in chosen:
+        case, outcome = jobs[job].cases[place], jobs[job].outcomes[place]
+        number = numbers.setdefault((case.id, case.examples), len(numbers))
+        if number == len(cases):
+            cases.append(_case(case, values))
+        said = [printable(str(answer)) for answer in answers[job].get(place, ())]
+        rows.append([job, number, verdict(outcome), said, printable(outcome.error)])
+    groups = [{"name": printable(name), "values": [*map(printable, known)]} for name, known in values.items()]
+    about = [
+        _job(name, result, [held[job, kind] for kind in range(4)])
+        for job, (name, result) in enumerate(results.items())
+    ]
+    return {"jobs": about, "groups": groups, "cases": cases, "rows": rows}
+
+
+def _job(name: str, result: Result, held: Sequence[int]) -> dict[str, Any]:
+    verdicts = verdicts_of(result.outcomes)
+    return {
+        "name": printable(name),
+        "id": printable(str(result.job.get("id", ""))),
+        "model": printable(str(result.job["model"])),
+        "seed": str(result.job.get("settings", {}).get("seed", "")),
+        "words": verdict_words(result),
+        "counts": [verdicts.count(letter) for letter in KINDS],
+        "held": held,
+    }
+
+
+def is_whole(held: Mapping[str, Any]) -> bool:
+    """Return whether the page has every case of every job."""
+    return all(job["counts"] == job["held"] for job in held["jobs"])
+
+
+def as_script(data: Any) -> str:
+    """Return JSON for a script element, without characters that could end it."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def verdict_words(result: Result) -> list[str]:
+    """Return the words for a case that did not pass and one that did: a pair of a bias test cannot fail."""
+    rates = [row for row in result.measures if row.basis.mean_over]
+    plain = [row for row in rates if not row.basis.column]
+    if any(quantity(row).direction == "higher" for row in plain or rates):
+        return PASS_OR_FAIL
+    if any(row.name == "p value" for row in result.measures):
+        return ["not significant", "significant"]
+    names = list(dict.fromkeys(row.name for row in plain))
+    return [f"does not count for the {names[0]}", f"counts for the {names[0]}"] if names else ["no", "yes"]
+
+
+def is_pass_or_fail(held: Mapping[str, Any]) -> bool:
+    """Return whether the cases of every job can fail."""
+    return all(job["words"] == PASS_OR_FAIL for job in held["jobs"])
+
+
+def _values(cases: Sequence[Case]) -> dict[str, dict[str, int]]:
+    """Return the groups of the cases, with a number for each value."""
+    values: dict[str, dict[str, int]] = {}
+    for case in cases:
+        for name, value in case.groups.items():
+            known = values.setdefault(name, {})
+            known.setdefault(value, len(known))
+    return values
+
+
+def _chosen(results: Sequence[Result], room: int) -> list[Place]:
+    """Return the places of the cases that fit: each group in turn, its worst case first."""
+    queue: list[tuple[int, int, int, int]] = []
+    for job, result in enumerate(results):
+        verdicts, values = verdicts_of(result.outcomes), values_of(result.outcomes)
+        turns: Counter[tuple[str, str]] = Counter()
+        for place in sorted(range(len(verdicts)), key=lambda place: np.nan_to_num(values[place])):
+            letter, group = verdicts[place], next(iter(result.cases[place].groups.values()), "")
+            queue.append((ORDER.index(KINDS.index(letter)), turns[letter, group], job, place))
+            turns[letter, group] += 1
+    chosen: list[Place] = []
+    known: set[tuple[str, Any]] = set()
+    for _, _, job, place in sorted(queue):
+        case = results[job].cases[place]
+        room -= A_ROW
+        if (case.id, case.examples) not in known:
+            known.add((case.id, case.examples))
+            room -= sum(min(len(text), LONGEST) for example in case.examples for text in example)
+        if room < 0:
+            break
+        chosen.append((job, place))
+    return sorted(chosen, key=lambda place: _rank(results, place))
+
+
+def _rank(results: Sequence[Result], place: Place) -> tuple[int, float, int, int]:
+    """Return the sort key of a case: failing ones first, the worst of them before the others."""
+    outcome = results[place[0]].outcomes[place[1]]
+    kind = verdict(outcome)
+    return ORDER.index(kind), (outcome.value or 0.0) if kind == FAIL else 0.0, *place
+
+
+def _case(case: Case, values: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
+    short = tuple(tuple(_cut(text) for text in example) for example in case.examples)
+    return {
+        "id": printable(case.id),
+        "groups": [known.get(case.groups.get(name, ""), -1) for name, known in values.items()],
+        "texts": [[_alternating(text) for text in texts] for texts in _edits(short)],
+        "expected": printable(expected_words(case)),
+    }
+
+
+def _edits(examples: Sequence[Example]) -> list[list[Marked]]:
+    """Return each example's texts with edits marked, unless the edit replaced every word."""
+    edits = marked_edits(examples)
+    if edits and not any(text.strip() and not touched for marked in edits[0] for text, touched in marked):
+        return [[[(text, False)] for text in example] for example in examples]
+    return edits
+
+
+def _cut(text: str) -> str:
+    left = len(text) - LONGEST
+    return text if left <= 0 else f"{text[:LONGEST]} … ({left:,} more characters)"
+
+
+def _alternating(marked: Sequence[tuple[str, bool]]) -> list[str]:
+    """Return pieces that alternate between unchanged and changed; the first may be empty."""
+    pieces = [""]
+    for text, touched in marked:
+        if touched != (len(pieces) % 2 == 0):
+            pieces.append("")
+        pieces[-1] += printable(text)
+    return pieces
+
+
+def _answers(result: Result, places: Sequence[int]) -> dict[int, Sequence[str]]:
+    """Return the model's answers at these places; sorted, because the column may be a file."""
+    column = result.columns.get("said")
+    return {} if column is None else {place: column[place] for place in sorted(places)}

@@ -17,8 +17,18 @@ from ..core.measures import quantity
 from ..core.records import Measure
 from ..core.text import on_one_line
 from ..core.views import Curves, Dots, HeatMap, Scatter, Section, Table, Tones
-from .csv_tables import SYMBOLS, free_name
-from .tables import cell_of, is_defined, is_full, pieces_of, place_text, plain, tones_of, value_text
+from .tables import (
+    SYMBOLS,
+    cell_of,
+    free_name,
+    is_defined,
+    is_full,
+    pieces_of,
+    place_text,
+    plain,
+    tones_of,
+    value_text,
+)
 
 INK, QUIET = "#1c2127", "#56606b"
 COLOURS = ("#1c67a8", "#d96818", "#0b6e66", "#7a3f9d", "#855c00", "#646d76")
@@ -64,7 +74,7 @@ def draw_figures(sections: Sequence[Section], folder: Path) -> int:
 def _save(figure: Any, path: Path, metadata: Mapping[str, str | None]) -> None:
     """Draw in memory first: matplotlib's PDF writer hides a full disk behind errors of its own."""
     drawn = BytesIO()
-    figure.savefig(drawn, format=path.suffix[1:], metadata=metadata)
+    figure.savefig(drawn, format=path.suffix[1:], metadata=metadata, bbox_inches="tight")
     with replacing(path) as beside:
         beside.write_bytes(drawn.getvalue())
 
@@ -110,7 +120,7 @@ def _drawn(block: Any) -> Any:
     from matplotlib.figure import Figure
 
     draw, size = FIGURES[type(block)]
-    figure = Figure(figsize=size(block), layout="constrained")
+    figure = Figure(figsize=size(block))
     axes = figure.add_subplot()
     draw(block, axes)
     if block.title:
@@ -264,28 +274,10 @@ def _heat_map_names(block: HeatMap) -> tuple[list[str], list[str]]:
     return rows, [_short(f"{group} {name}".strip()) for name, group in block.columns]
 
 
-def _inches(names: Sequence[str]) -> float:
-    """Return the width of the longest name."""
-    return 0.085 * max(map(len, names), default=0)
-
-
-def _heat_map_size(block: HeatMap) -> tuple[float, float]:
-    # Columns are rotated: they need room to the left and below.
-    rows, columns = map(_inches, _heat_map_names(block))
-    width = max(2.6, 1.2 + max(rows, columns)) + 0.42 * len(block.columns)
-    return width, max(1.2, 1.2 + 0.8 * columns) + 0.17 * len(block.rows)
-
-
-def _dots_size(block: Table) -> tuple[float, float]:
-    names = [_short(name) for name, _ in _dots_of(block)]
-    return max(5.5, 3.5 + _inches(names)), 1.2 + 0.22 * len(names)
-
-
-Size = tuple[float, float]
-FIGURES: Mapping[type, tuple[Callable[[Any, Any], None], Callable[[Any], Size]]] = {
-    HeatMap: (draw_heat_map, _heat_map_size),
-    Curves: (draw_curves, lambda block: (5.5, 3.0)),
-    Table: (draw_dots, _dots_size),
-    Scatter: (draw_scatter, lambda block: (4.0, 3.2)),
+FIGURES: Mapping[type, tuple[Callable[[Any, Any], None], Callable[[Any], tuple[float, float]]]] = {
+    HeatMap: (draw_heat_map, lambda block: (0.6 + 0.5 * len(block.columns), 0.4 + 0.2 * len(block.rows))),
+    Curves: (draw_curves, lambda block: (4.2, 2.6)),
+    Table: (draw_dots, lambda block: (3.5, 0.8 + 0.22 * len(_dots_of(block)))),
+    Scatter: (draw_scatter, lambda block: (3.6, 2.9)),
 }
-"""The function that draws each kind of block, and its width and height in inches."""
+"""The function that draws each kind of block, and the width and height in inches without names and legend."""

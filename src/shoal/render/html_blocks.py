@@ -195,11 +195,6 @@ def _piece(piece: Piece, column: Column, row: Row) -> Markup:
 # Charts
 
 
-def heat_map_html(block: HeatMap) -> Markup:
-    """Return a table whose cells are coloured by their values."""
-    return _figure(block, _table(as_table(block), heat=True), "heat-map")
-
-
 def _heat(measure: Measure | None) -> Markup:
     """Return a coloured cell: rates by their distance from one half, changes and other shares from zero."""
     if measure is None or not is_defined(measure):
@@ -215,24 +210,16 @@ def _heat(measure: Measure | None) -> Markup:
     return cell.format(side, min(1.0, depth), number)
 
 
-def chart_html(block: Curves | Scatter) -> Markup:
+def _chart(block: Curves | Scatter, chart: Markup) -> Markup:
     """Return a chart, with its numbers folded below."""
-    chart = CHARTS[type(block)](block) or Markup('<p class="note">Nothing to draw: no value is defined.</p>')
+    chart = chart or Markup('<p class="note">Nothing to draw: no value is defined.</p>')
     numbers = Markup('<details class="data"><summary>Numbers</summary>{}</details>').format(
         _table(as_table(block))
     )
     return _figure(block, Markup('<div class="wide">{}</div>').format(chart) + numbers, "chart")
 
 
-CHARTS: Mapping[type, Callable[[Any], Markup]] = {Curves: curves_svg, Scatter: scatter_svg}
-
-
 # Cases
-
-
-def case_list_html(block: CaseList) -> Markup:
-    """Return each case with its variants; edits are marked."""
-    return _figure(block, Markup("<ol>{}</ol>").format(joined(map(_case, block.cases))), "cases")
 
 
 def _case(shown: ShownCase) -> Markup:
@@ -297,10 +284,12 @@ def _weighed(example: Weighed, text: Sequence[tuple[str, float | None]]) -> Mark
 BLOCKS: Mapping[type[Block], Callable[[Any], Markup]] = {
     Text: lambda block: _paragraphs(lines_of(list(block.pieces)), "text"),
     Table: table_html,
-    HeatMap: heat_map_html,
-    Curves: chart_html,
-    Scatter: chart_html,
-    CaseList: case_list_html,
+    HeatMap: lambda block: _figure(block, _table(as_table(block), heat=True), "heat-map"),
+    Curves: lambda block: _chart(block, curves_svg(block)),
+    Scatter: lambda block: _chart(block, scatter_svg(block)),
+    CaseList: lambda block: _figure(
+        block, Markup("<ol>{}</ol>").format(joined(map(_case, block.cases))), "cases"
+    ),
     WeighedWords: weighed_html,
 }
 """The writer of each kind of block."""

@@ -90,8 +90,6 @@ class Page:
     """The results behind the cases, by the name of the job on the page."""
     names: Mapping[str, str] = field(default_factory=dict)
     """Short names of models."""
-    of_trainings: Sequence[str] = ()
-    """Findings about single trainings, of which there may be hundreds."""
 
     @property
     def sections(self) -> list[Section]:
@@ -189,10 +187,8 @@ def _page(
     protocols = list(dict.fromkeys(str(result.job["protocol"]) for result in results))
     models = list(dict.fromkeys(str(result.job["model"]) for result in results))
     of_plan = [finding for finding in findings if "seed" not in finding.groups]
-    of_trainings = _ordered([finding for finding in findings if "seed" in finding.groups])
     conclusions = _ordered([finding for finding in of_plan if finding.kind not in CAVEATS])
     limits = _ordered([finding for finding in of_plan if finding.kind in CAVEATS])
-    only = models[0] if len(models) == 1 else ""
     comparison = _comparison(results)
     if comparison is not None:
         parts = [Part("Changes", comparison_sections(comparison)), *parts]
@@ -212,7 +208,6 @@ def _page(
         summary=summary,
         findings=[row for row in conclusions if row.text != f"{summary.verdict} {summary.text}".strip()],
         caveats=[*caveats, *_caveats(by_name, limits)],
-        of_trainings=[f"{subject(finding, only)}: {finding.text}" for finding in of_trainings],
         provenance=_provenance(by_name, dates or {}),
         results=by_name,
     )

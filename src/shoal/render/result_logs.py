@@ -22,7 +22,7 @@ from .. import __version__
 from ..core.errors import MissingExtra
 from ..core.files import replacing, writing
 from ..core.records import Case, Measure
-from .csv_tables import rows_as_csv
+from .tables import rows_as_csv
 
 NOT_APPLICABLE = "the case does not apply to this answer"
 

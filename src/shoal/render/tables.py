@@ -1,12 +1,19 @@
-"""Cells as plain text, and the table of every block: the part that all renderers share."""
+"""Cells as plain text, the table of every block, and tables as CSV: the part that all renderers share.
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+CSV is for computing: fractions with every digit, empty where undefined. A cell with a number becomes four columns: the
+value under the column's title, then `low`, `high` and `n`. Text that starts like a formula is quoted, because
+spreadsheets run formulas.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 from typing import Any
 
 from ..core.measures import Quantity, quantity, shown
 from ..core.records import Measure
+from ..core.text import csv_lines
 from ..core.views import (
     Cell,
     Column,
@@ -17,10 +24,10 @@ from ..core.views import (
     Piece,
     Row,
     Scatter,
+    Section,
     Table,
     Tone,
     Tones,
-    WeighedWords,
     Words,
 )
 
@@ -155,11 +162,10 @@ def measures_in(cell: Cell) -> Iterator[Measure]:
 # Blocks as tables
 
 
-COPIES = ("dots", "interval", "n")
-"""Parts that CSV leaves out if the value's own columns contain them."""
+NamedBlock = Table | HeatMap | Curves | Scatter
 
 
-def as_table(block: Table | HeatMap | Curves | Scatter | WeighedWords) -> Table:
+def as_table(block: NamedBlock) -> Table:
     """Return the data of a block as a table, with its name, title and legend."""
     return TABLES[type(block)](block)
 
@@ -205,25 +211,11 @@ def scatter_table(block: Scatter) -> Table:
     return Table(columns, rows, block.name, block.title, block.legend)
 
 
-def weighed_table(block: WeighedWords) -> Table:
-    """Return a row per word."""
-    rows = [
-        Row([str(number), str(place), word, Number(Measure("attribution", value, int(isfinite(value))))])
-        for number, example in enumerate(block.examples, start=1)
-        for place, text in enumerate(example.texts, start=1)
-        for word, value in text
-        if value is not None
-    ]
-    columns = [*(Column(title, "left") for title in ("example", "text", "word")), Column("attribution")]
-    return Table(columns, rows, block.name, block.title, block.legend)
-
-
 TABLES: Mapping[type, Callable[[Any], Table]] = {
     Table: lambda table: table,
     HeatMap: heat_map_table,
     Curves: curves_table,
     Scatter: scatter_table,
-    WeighedWords: weighed_table,
 }
 
 
@@ -245,22 +237,17 @@ def column_cells(table: Table, position: int) -> list[Cell]:
     return [cell_of(row, position) for row in table.rows if is_full(row, table)]
 
 
-def without_dots(table: Table, *, all_dots: bool = False) -> Table:
-    """Return the table for renderers that write text: without dots whose values another column has, or without any."""
-    table = without_repeats(table)
-    kept = [
-        i
-        for i in range(len(table.columns))
-        if not (has_dots(table, i) if all_dots else is_copy(table, i, ("dots",)))
-    ]
+def without_dots(table: Table) -> Table:
+    """Return the table without columns of dots, which only pages and figures draw."""
+    kept = [position for position in range(len(table.columns)) if not _has_dots(table, position)]
     rows = [
-        Row([cell_of(row, i) for i in kept], row.tone) if is_full(row, table) else row for row in table.rows
+        replace(row, cells=[cell_of(row, position) for position in kept]) if is_full(row, table) else row
+        for row in table.rows
     ]
-    return replace(table, columns=[table.columns[i] for i in kept], rows=rows)
+    return replace(table, columns=[table.columns[position] for position in kept], rows=rows)
 
 
-def has_dots(table: Table, position: int) -> bool:
-    """Return whether a column has dots."""
+def _has_dots(table: Table, position: int) -> bool:
     return any(isinstance(piece, Dots) for cell in column_cells(table, position) for piece in pieces_of(cell))
 
 
@@ -283,31 +270,106 @@ def without_repeats(table: Table) -> Table:
     return replace(table, rows=rows)
 
 
-def is_copy(table: Table, position: int, parts: Sequence[str] = COPIES) -> bool:
-    """Return whether a column only repeats, in one of these parts, measures whose values the row has."""
-    pieces = 0
+# CSV
+
+
+SYMBOLS = " ▲▼✓✗"
+"""Left out next to a name: the numbers say the same."""
+
+
+def tables_of(sections: Sequence[Section]) -> dict[str, str]:
+    """Return every block that has a name as CSV, by that name; a repeated name gets a number: `cells-2`."""
+    tables: dict[str, str] = {}
+    for section in sections:
+        for block in section.blocks:
+            if isinstance(block, NamedBlock) and block.name:
+                tables[free_name(block.name, tables, "-")] = table_csv(as_table(block))
+    return tables
+
+
+def free_name(name: str, taken: Collection[str], separator: str) -> str:
+    """Return the name, or the name with the first number that is free.
+
+    >>> free_name("cells", ["cells"], "-")
+    'cells-2'
+    """
+    names = [name, *(f"{name}{separator}{number}" for number in range(2, len(taken) + 3))]
+    return next(free for free in names if free not in taken)
+
+
+def table_csv(table: Table) -> str:
+    """Return one table; headings inside it become a column `block`."""
+    table = without_dots(table)
+    writers = [_Column(table, position) for position in range(len(table.columns))]
+    has_headings = any(row.cells and not is_full(row, table) for row in table.rows)
+    names: list[str] = ["block"] if has_headings else []
+    for name in (name for writer in writers for name in writer.names):
+        names.append(free_name(name, names, " "))
+    lines: list[list[Any]] = [names]
+    heading = ""
     for row in table.rows:
-        if not is_full(row, table):
-            continue
-        values = {measure for cell in row.cells for part, measure in _parts(cell) if part in VALUES}
-        here = _parts(cell_of(row, position))
-        if any(part not in parts or measure not in values for part, measure in here):
-            return False
-        pieces += len(here)
-    return pieces > 0
+        if is_full(row, table):
+            fields = [field for writer in writers for field in writer.fields(row)]
+            lines.append([*([heading] if has_headings else []), *fields])
+        elif row.cells:
+            heading = plain(row.cells[0]).strip()
+    return "".join(csv_lines(lines))
 
 
-VALUES = ("value", "value and interval")
+class _Column:
+    """A column of a table as CSV: fields for its numbers and its words, if it has any."""
+
+    def __init__(self, table: Table, position: int) -> None:
+        cells = column_cells(table, position)
+        pieces = [piece for cell in cells for piece in pieces_of(cell)]
+        first = next((piece.measure for piece in pieces if isinstance(piece, Number) and piece.measure), None)
+        self.position = position
+        self.count = max((len(_values(cell)) for cell in cells), default=0)
+        has_numbers = any(isinstance(piece, Number) for piece in pieces)
+        self.has_words = not has_numbers or any(map(_words, cells))
+        title = " ".join(table.columns[position].title.split()) or (first.name if first else "")
+        self.title = title or ("name" if position == 0 else "words")
+
+    @property
+    def names(self) -> list[str]:
+        names = []
+        for number in range(self.count):
+            base = self.title if number == 0 else f"{self.title} {number + 1}"
+            names += [base, f"{base} low", f"{base} high", f"{base} n"]
+        return names + ([f"{self.title} words" if names else self.title] if self.has_words else [])
+
+    def fields(self, row: Row) -> Iterator[Any]:
+        """Yield the values of one row, one for each name."""
+        cell = cell_of(row, self.position)
+        numbers = _values(cell)
+        for position in range(self.count):
+            number = numbers[position] if position < len(numbers) else Number(None)
+            if measure := number.measure:
+                value = measure.value if is_defined(measure) else None
+                yield from [value, *(measure.interval or (None, None)), measure.n]
+            else:
+                yield from [None] * 4
+        if self.has_words:
+            yield _words(cell)
 
 
-def _parts(cell: Cell) -> list[tuple[str, Measure | None]]:
-    """Return the parts of measures in a cell; words are a part without a measure."""
-    parts: list[tuple[str, Measure | None]] = []
-    for piece in pieces_of(cell):
-        if isinstance(piece, Number):
-            parts += [(piece.part, piece.measure)] if piece.measure is not None else []
-        elif isinstance(piece, Dots):
-            parts += [("dots", measure) for measure in piece.measures]
-        else:
-            parts.append(("words", None))
-    return parts
+def _values(cell: Cell) -> list[Number]:
+    """Return the numbers of a cell; intervals and counts of cases come with the value."""
+    numbers = [piece for piece in pieces_of(cell) if isinstance(piece, Number)]
+    return [number for number in numbers if number.part not in QUIET_PARTS]
+
+
+def _words(cell: Cell) -> str:
+    words = [piece_text(piece) for piece in pieces_of(cell) if not isinstance(piece, Number)]
+    return "".join(words).strip(SYMBOLS)
+
+
+def rows_as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return a table with the columns of its first row, lists as JSON in their field; empty without rows."""
+    if not rows:
+        return ""
+    return "".join(csv_lines([list(rows[0]), *([_flat(row.get(name)) for name in rows[0]] for row in rows)]))
+
+
+def _flat(field: Any) -> Any:
+    return json.dumps(field, ensure_ascii=False) if isinstance(field, list | tuple) else field

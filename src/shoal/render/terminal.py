@@ -54,10 +54,11 @@ from .tables import (
     tones_of,
     value_text,
     without_dots,
+    without_repeats,
 )
 
-NOTES, EXAMPLES, POINTS = 3, 3, 20
-"""The number of notes, of texts of a case and of points of a scatter that are shown."""
+NOTES, EXAMPLES = 3, 3
+"""The number of notes and of texts of a case that are shown."""
 STYLES: dict[Tone, str] = {
     "": "",
     "strong": "bold",
@@ -157,7 +158,7 @@ def table_lines(block: Table, width: int) -> list[Line]:
 
 def grid_of(table: Table) -> Grid:
     """Return a table's columns, and its headings and gaps between the rows; only pages and figures draw dots."""
-    table = without_dots(table, all_dots=True)
+    table = without_dots(without_repeats(table))
     rows = [row for row in table.rows if is_full(row, table)]
     above: dict[int, list[Line]] = {}
     position = 0
@@ -262,13 +263,12 @@ def heat_map_lines(block: HeatMap, width: int) -> list[Line]:
     first = len(columns) + block.baselines
     for position, (name, group) in enumerate(block.columns):
         places = [(row, position) for row in range(len(block.rows))]
-        cells = [_heat(block.cells.get(place)).append(_mark(block, place), "dim") for place in places]
+        cells = [
+            _heat(block.cells.get(place)).append(f" {block.marks.get(place, '')}".rstrip(), "dim")
+            for place in places
+        ]
         columns.append(ShownColumn(on_one_line(name), cells, group=on_one_line(group)))
     return _framed(block, lay_out(Grid(columns, above, gap=1, repeated=first), width), width)
-
-
-def _mark(block: HeatMap, place: tuple[int, int]) -> str:
-    return f" {block.marks[place]}" if place in block.marks else ""
 
 
 def _heat(measure: Measure | None) -> Line:
@@ -287,14 +287,11 @@ def _heat(measure: Measure | None) -> Line:
 def chart_lines(block: Curves | Scatter, width: int) -> list[Line]:
     """Return the data of a chart as a table of values, without intervals."""
     table = as_table(block)
-    rows = table.rows[:POINTS] if isinstance(block, Scatter) else table.rows
-    short = [
+    rows = [
         Row([replace(cell, part="value") if isinstance(cell, Number) else cell for cell in row.cells])
-        for row in rows
+        for row in table.rows
     ]
-    more = len(table.rows) - len(rows)
-    legend = [*table.legend, *([f"{more:,} more points: --csv"] if more else [])]
-    return table_lines(replace(table, rows=short, legend=legend), width)
+    return table_lines(replace(table, rows=rows), width)
 
 
 # Cases

@@ -1,4 +1,4 @@
-"""A page as files: HTML with its data as JSON, or its tables as Markdown, CSV or LaTeX, and its figures.
+"""A page as files: HTML with its data as JSON, or its tables as LaTeX, and its figures.
 
 The HTML page is one file that opens from disk and loads nothing.
 """
@@ -6,7 +6,7 @@ The HTML page is one file that opens from disk and loads nothing.
 import json
 import os
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -16,19 +16,18 @@ from markupsafe import Markup
 
 from ..core.errors import ShoalError, StoreError
 from ..core.files import collector_paused, is_folder, read_json, stands_alone, writing
-from ..core.records import Measure, Result
-from ..core.views import Card, Cell, Section, Words, to_read
+from ..core.records import Result
+from ..core.views import Card, Section, Text, to_read
 from ..runs.viewing import as_object, case_lines
-from .csv_tables import rows_as_csv, tables_of
-from .documents import as_latex, as_markdown
+from .cases import as_script, is_pass_or_fail, is_whole, shelf
 from .html_blocks import breakable, section_html, table_html
 from .html_parts import joined, sentence, words
+from .latex import as_latex
 from .naming import renamed
 from .page import Page, Part, failed_checks, results_page, subject
-from .page_cases import as_script, is_pass_or_fail, is_whole, shelf
-from .tables import plain
+from .tables import plain, tables_of
 
-SUFFIXES = {"html": ".html", "md": ".md", "csv": ".csv", "latex": ".tex"}
+SUFFIXES = {"html": ".html", "latex": ".tex"}
 """The file suffix of each format."""
 FIRST = 3
 """The number of findings and of caveats that are not folded."""
@@ -40,7 +39,7 @@ def write_forms(page: Page, jobs: Sequence[Mapping[str, Any]], path: Path, form:
         write_page(page, path, jobs)
     else:
         with writing(path) as stream:
-            stream.write(TEXTS[form](page))
+            stream.write(as_latex(_sections(page)))
     if not stands_alone(path):
         for name, text in tables_of(page.sections).items():
             with writing(path.with_name(f"{path.stem}-{name}.csv")) as stream:
@@ -115,7 +114,7 @@ def _has_numbers_of(numbers: Path, page: str) -> bool:
 def page_html(page: Page, held: Mapping[str, Any] | None = None, all_cases: str = "") -> str:
     """Return the HTML of a page; `all_cases` names the file with all cases."""
     held = shelf(page.results) if held is None else held
-    shown_parts = ("parts", "title", "summary", "findings", "caveats", "of_trainings")
+    shown_parts = ("parts", "title", "summary", "findings", "caveats")
     page = replace(page, **{name: renamed(getattr(page, name), page.names) for name in shown_parts})
     only = renamed(page.models[0], page.names) if len(page.models) == 1 else ""
     summary = page.summary
@@ -134,7 +133,6 @@ def page_html(page: Page, held: Mapping[str, Any] | None = None, all_cases: str 
         blocks=section_html(Section(blocks=summary.blocks)) if summary and summary.blocks else "",
         findings=[(words(subject(finding, only)), words(finding.text)) for finding in page.findings],
         caveats=[words(line) for line in page.caveats],
-        of_trainings=[words(line) for line in page.of_trainings],
         first=FIRST,
         parts=[(words(part.title), words(part.job), _part(part, page)) for part in page.parts],
         provenance=[(words(plain(section.title)), section_html(section)) for section in page.provenance],
@@ -195,46 +193,18 @@ def _part(part: Part, page: Page) -> Markup:
     return joined(html)
 
 
-# Other formats
+# LaTeX and figures
 
 
 def _sections(page: Page) -> list[Section]:
     """Return the verdict, the findings and the caveats, then everything else."""
     summary = page.summary
-    verdict: Cell = [Words(f"{summary.verdict}\n", "strong"), summary.text] if summary else ""
-    findings = [
-        Section(text=[f"{name}: " if (name := subject(finding)) else "", Words(finding.text, "strong")])
-        for finding in page.findings
+    verdict = f"{summary.verdict}\n{summary.text}" if summary else ""
+    findings = [finding.text for finding in page.findings]
+    return [
+        Section(page.title, verdict, [Text(["\n".join(findings)])], warnings=page.caveats),
+        *page.sections,
     ]
-    return [Section(page.title, verdict, warnings=page.caveats), *findings, *page.sections]
-
-
-def measures_csv(page: Page) -> str:
-    """Return a row per measure, with a column for each group that any of them has."""
-    groups = list(dict.fromkeys(name for measure in page.measures for name in measure.groups))
-    return rows_as_csv([_measure_row(measure, groups) for measure in page.measures])
-
-
-def _measure_row(measure: Measure, groups: Sequence[str]) -> dict[str, Any]:
-    low, high = measure.interval or (None, None)
-    facts = dict(measure.facts)
-    return {
-        "measure": measure.name,
-        **{f"group: {name}": measure.groups.get(name, "") for name in groups},
-        "value": measure.value,
-        "low": low,
-        "high": high,
-        **{name: getattr(measure, name) for name in ("n", "interval_method", "na", "errors")},
-        "facts": json.dumps(facts, ensure_ascii=False, default=str) if facts else "",
-    }
-
-
-TEXTS: dict[str, Callable[[Page], str]] = {
-    "md": lambda page: as_markdown(_sections(page)),
-    "latex": lambda page: as_latex(_sections(page)),
-    "csv": measures_csv,
-}
-"""The writer of each format."""
 
 
 def write_figures(page: Page, folder: Path) -> int:

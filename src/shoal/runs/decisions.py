@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ..comparing.gate import Verdict, judge
+from ..comparing.inference import Choices, Over
 from ..comparing.pairs import Comparison
 from ..comparing.pairs import compare as compare_results
-from ..comparing.rows import Choices, Over
 from ..comparing.rules import as_rules
-from ..comparing.view import gate_verdict, verdict_as_json, within_lines
+from ..comparing.view import gate_verdict, verdict_as_json
 from ..core.display import frame, html_of
 from ..core.errors import PlanError
 from ..core.records import Measures, Result
@@ -56,7 +56,7 @@ class Gate:
         lines = [f"<Gate: {gate_verdict(self.verdicts)[0]}>", *map(repr, self.failed[:LISTED])]
         more = len(self.failed) - LISTED
         lines += [f"… {more} more"] if more > 0 else []
-        return within_lines("\n".join([*lines, "Look at: .met, .failed, .to_pandas()"]))
+        return "\n".join([*lines, "Look at: .met, .failed, .to_pandas()"])
 
     def _repr_html_(self) -> str:
         return html_of(self)

@@ -128,7 +128,7 @@ def explained_sections(result: Result, method: str, only: Sequence[str] = ()) ->
             about = [Words(case.id, "strong"), Words(f"  expected {expected_words(case)}", "quiet")]
             rows.append(weighed(example, row, about if not number else "", with_answer=True))
     note = f"{method}: the words of the {len(failing)} worst failures."
-    return [Section("Why?", blocks=[WeighedWords(rows, name="why")], notes=[note])]
+    return [Section("Why?", blocks=[WeighedWords(rows)], notes=[note])]
 
 
 def _first_group(case: Case) -> str:

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import shutil
 import struct
 import zipfile
 from pathlib import Path
@@ -13,7 +12,6 @@ from click.testing import CliRunner
 import shoal
 from shoal.cli import main
 from shoal.core.errors import DataError, MissingExtra
-from shoal.data.logs import LOGS, open_log
 from shoal.models import load_model
 from shoal.protocols.behaviour.build import load_suite
 from shoal.protocols.scores import graded_results
@@ -87,13 +85,6 @@ def test_log_likelihoods_become_probabilities(tmp_path):
     assert answers.probabilities[0][answers.labels.index("positive")] == pytest.approx(by_hand)
 
 
-def test_letters_stand_for_the_choices_in_the_text(tmp_path):
-    run("import", FILES / "samples_quiz_old.jsonl.gz", "--out", tmp_path / "suite.jsonl")
-    suite = load_suite(str(tmp_path / "suite.jsonl"))
-    assert suite.cases[0].examples[0][0] == "The room was lovely.\nA. negative\nB. positive"
-    assert suite.labels == ("A", "B") and suite.cases[0].labels == ("B",)
-
-
 def test_groups_come_from_the_metadata_of_each_tool():
     paths = {
         "lm-eval": "doc.category",
@@ -137,12 +128,12 @@ def test_a_file_with_averages_only_says_what_to_do(tmp_path):
         ["import", FILES / "results_lm_eval.json"],
     ):
         code, output = run(*command, *(["--out", tmp_path / "s.jsonl"] if command[0] == "import" else []))
-        assert code == 1 and "run lm-eval again with --log_samples" in output
+        assert code == 1 and "averages of lm-eval" in output and "--log_samples" in output
     helm = tmp_path / "stats.json"
     helm.write_text(
         json.dumps([{"name": {"name": "exact_match"}, "count": 1, "sum": 1.0, "sum_squared": 1.0}])
     )
-    with pytest.raises(DataError, match="per_instance_stats.json"):
+    with pytest.raises(DataError, match="averages of HELM"):
         graded_results([f"scores:{helm}"])
 
 
@@ -249,25 +240,10 @@ def test_samples_that_a_stopped_run_lacks_are_errors(tmp_path):
     assert result.measures[0].errors == 1 and "status: success" in result.outcomes[1].error
 
 
-def test_a_stopped_run_keeps_its_epochs_and_groups():
-    pytest.importorskip("zstandard")
-    (result,) = graded_results([f"scores:{FILES / 'stopped.eval'}?group=metadata.category"])
-    whole, *groups = result.measures
-    assert result.job["about"]["runs"] == ["1", "2"] and whole.n + whole.errors == 14
-    assert {row.groups["category"]: row.n + row.errors for row in groups} == {"plain": 9, "unknown": 5}
-
-
 def test_unscored_samples_of_inspect_are_counted():
     (result,) = graded_results([f"scores:{FILES / 'unscored.json.gz'}"])
     assert (result.measures[0].n, result.measures[0].errors) == (13, 1)
     assert result.measures[0].value == len(RIGHT["old"] - {7}) / 13
-
-
-def test_only_samples_are_read_whatever_other_members_are_called(tmp_path):
-    members = {f"samples/words/{n}_epoch_1.json": sample(n) for n in (1, 2)}
-    path = archive(tmp_path / "a.eval", {**members, "../../outside.json": b"{", "/etc/samples/9.json": b"{"})
-    assert graded_results([f"scores:{path}"])[0].measures[0].value == 1.0
-    assert not list(tmp_path.parent.glob("outside.json"))
 
 
 def broken(path: Path, how: str) -> Path:
@@ -284,33 +260,22 @@ def broken(path: Path, how: str) -> Path:
         raw[directory + 42 : directory + 46] = struct.pack("<I", 2**20)
     elif how == "content":
         raw[1500:1560] = bytes(60)
-    elif how == "encrypted":
-        raw[directory + 8] |= 1
     path.write_bytes(raw)
     return path
 
 
-@pytest.mark.parametrize("how", ["cut short", "size", "too large", "place", "content", "encrypted"])
+@pytest.mark.parametrize("how", ["cut short", "size", "too large", "place", "content"])
 def test_a_damaged_archive_is_an_error_in_words(how, tmp_path):
     pytest.importorskip("zstandard")
-    with pytest.raises(DataError, match="a.eval: .*(not a whole inspect log|larger than)"):
+    with pytest.raises(DataError, match="a.eval: .*(not a whole inspect log|times as large)"):
         graded_results([f"scores:{broken(tmp_path / 'a.eval', how)}"])
 
 
-def test_a_zip_bomb_is_refused_while_it_unfolds(tmp_path):
+def test_a_zip_bomb_is_refused(tmp_path):
     members = {f"samples/{n}_epoch_1.json": b'{"id": "' + b" " * 2**25 + b'"}' for n in range(3)}
     path = archive(tmp_path / "a.eval", members)
     with pytest.raises(DataError, match="times as large"):
         graded_results([f"scores:{path}"])
-
-
-def test_a_workbook_and_a_plain_table_are_not_logs(tmp_path):
-    shutil.copy(FILES / "eee_old.jsonl.gz", tmp_path / "a.gz")
-    assert open_log(tmp_path / "a.gz").name == "eee" and set(LOGS) >= {"inspect", "helm"}
-    with zipfile.ZipFile(tmp_path / "a.xlsx", "w") as stream:
-        stream.writestr("xl/workbook.xml", "")
-    (tmp_path / "a.csv").write_text("id,score\n1,1\n")
-    assert open_log(tmp_path / "a.xlsx") is None and open_log(tmp_path / "a.csv") is None
 
 
 def write_generations(path: Path, targets: list[str], replies: list[str]) -> None:

@@ -37,10 +37,6 @@ def model_of(server, *options, prompt="sentiment-plain", name="fake"):
     return model
 
 
-async def no_wait(seconds):
-    pass
-
-
 def words(answers):
     return [answers.labels[code] for code in answers.predictions]
 
@@ -68,25 +64,6 @@ def test_in_words_where_it_gives_none(server):
     assert server.bodies[-1]["max_tokens"] == 16
 
 
-def test_labels_of_which_one_begins_another_have_no_first_token(server, tmp_path):
-    prompt = tmp_path / "p.toml"
-    prompt.write_text(
-        'task = "text"\nuser = "{{ text }}"\n[labels]\nnegative = "bad"\nneutral = "badly"\npositive = "good"\n'
-    )
-    with pytest.raises(ModelError, match="'bad' begins 'badly'"):
-        model_of(server, "mode=first token", prompt=prompt).classify(EXAMPLES, LABELS)
-    server.rule = lambda question: "good"
-    model = model_of(server, prompt=prompt)
-    model.classify(EXAMPLES, LABELS)
-    assert model.how == "generate: 'bad' begins 'badly'"
-
-
-def test_a_job_goes_on_in_the_mode_it_began_in(server):
-    model = model_of(server)
-    model.resume("generate")
-    assert model.classify(EXAMPLES, LABELS).details[0]["mode"] == "generate"
-
-
 def test_reading_is_asked_in_words_and_nothing_may_be_the_answer(server):
     server.rule = lambda question: "Unanswerable." if "Bob" in question else " Paris\nbecause it says so"
     answers = model_of(server, prompt="reading-plain").extract(
@@ -104,16 +81,6 @@ def test_thinking_is_cut_off_and_must_have_ended(server):
     answers = model.classify(EXAMPLES[:2], LABELS)
     assert words(answers)[0] == "positive" and "thinking never ended" in answers.errors[1]
     assert server.bodies[-1]["max_tokens"] == 2048
-
-
-def test_what_is_no_label_is_kept_and_counted(server):
-    server.rule = lambda question: "As a language model, I have no opinion."
-    answers = model_of(server, "mode=generate").classify(EXAMPLES, LABELS)
-    assert len(answers.errors) == 3
-    assert (
-        answers.details[0]["said"] == "As a language model, I have no opinion."
-        and "no answer" in answers.details[0]
-    )
 
 
 def test_a_content_filter_is_no_answer(server):
@@ -136,10 +103,10 @@ def test_a_later_400_is_that_examples_no_answer(server):
 @pytest.mark.parametrize(
     "trouble",
     [
-        error(500, "oops"), error(503, "busy"), error(408, "slow"), error(409, "conflict"), "cut", "not json {", "[]",
-        json.dumps({"choices": []}), json.dumps({"choices": [{"message": {}}]}), json.dumps({"error": "odd"}),
+        *(error(503, "busy"), error(409, "conflict"), "cut", "not json {"),
+        *(json.dumps({"choices": []}), json.dumps({"choices": [{"message": {}}]})),
     ],
-)  # fmt: skip
+)
 def test_what_may_pass_is_tried_again(server, trouble):
     model = model_of(server, "mode=generate")
     model.classify(EXAMPLES[:1], LABELS)
@@ -167,26 +134,10 @@ def test_retry_after_wins_and_fewer_are_asked_at_once(server):
     assert model.waits == [7, 7] and model.client.limiter.limit == 4  # one complaint in ten seconds
 
 
-def test_too_many_requests_have_ten_minutes(server):
-    model = model_of(server, "mode=generate", "tries=100")
-    model.classify(EXAMPLES[:1], LABELS)
-    now = [0.0]
-    model.client.clock = lambda: now[0]
-
-    async def sleep(seconds):
-        now[0] += seconds
-
-    model.client.sleep = sleep
-    server.troubles = [error(429, "slow down", retry_after="100")] * 50
-    assert "slow down" in model.classify(EXAMPLES[:1], LABELS).errors[0]
-    assert 500 <= now[0] <= 600
-
-
 @pytest.mark.parametrize(
     ("trouble", "problem"),
     [
         (error(403, "not for you"), "403: not for you"),
-        (error(404, "no such model"), "404: no such model"),
         (error(429, "you have spent it all", "insufficient_quota"), "spent it all"),
     ],
 )
@@ -207,16 +158,6 @@ def test_many_errors_in_a_row_stop_the_job(server):
     with pytest.raises(ModelError, match=f"{IN_A_ROW} errors in a row, the last: the server says 500: oops"):
         model.classify([(f"text {n}",) for n in range(30)], LABELS)
     assert len(server.bodies) == 2 + IN_A_ROW  # the trial and its answer
-
-
-def test_no_server_and_a_slow_one(server):
-    model = load_model("openai:m?url=http://127.0.0.1:9/v1&prompt=sentiment-plain&mode=generate")
-    model.client.sleep = no_wait
-    with pytest.raises(ModelError, match=r"no connection to http://127.0.0.1:9/v1"):
-        model.classify(EXAMPLES, LABELS)
-    server.delay = 0.4
-    with pytest.raises(ModelError, match=r"no complete response within 0.1 s"):
-        model_of(server, "mode=generate", "timeout=0.1").classify(EXAMPLES, LABELS)
 
 
 def test_requests_go_through_the_proxy_of_the_environment(server, monkeypatch, tmp_path):
@@ -265,12 +206,9 @@ def test_a_budget_is_never_exceeded_and_the_rest_is_not_asked(server):
     [
         ("url=http://127.0.0.1/v1", "no prompt"),
         ("prompt=sentiment-plain&url=ftp://x", "url='ftp://x'"),
-        ("prompt=sentiment-plain&mode=likelihood", "mode is 'likelihood'"),
-        ("prompt=sentiment-plain&thinks=yes", "max_tokens=2048"),
         ("prompt=sentiment-plain&budget=2", "without price"),
         ("prompt=sentiment-plain&price=1", "price='1' is not valid"),
         ("prompt=sentiment-plain&temperature=1", "temperature=1"),
-        ("prompt=sentiment-plain&concurrency=0", "concurrency is '0'"),
         ("prompt=reading-plain&mode=first token", "for reading"),
     ],
 )
@@ -296,9 +234,7 @@ def test_a_job_is_known_by_what_is_asked_not_by_speed_money_or_key(server):
     )
     for other in (
         "mode=generate",
-        "mode=generate&temperature=1",
         "mode=generate&seed=3",
-        "mode=generate&max_tokens=99",
     ):
         assert load_model(f"{spec}&{other}").fingerprint() != known
     assert load_model(spec.replace("plain", "polite")).fingerprint() != known

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch", reason="needs shoal[hf]")
 transformers = pytest.importorskip("transformers", reason="needs shoal[hf]")
 tokenizers = pytest.importorskip("tokenizers", reason="needs shoal[hf]")
 
-from shoal import audit, load_model  # noqa: E402
+from shoal import load_model  # noqa: E402
 from shoal.core.errors import ModelError  # noqa: E402
 
 TEXT = """The film was very good and the meal was not bad at all. Review: what a lovely day! Sentiment: positive.
@@ -157,6 +157,20 @@ def test_an_answer_does_not_depend_on_its_company(models, tmp_path):
         assert together.probabilities[row] == pytest.approx(alone, abs=1e-6)
 
 
+def test_the_beginning_that_all_prompts_share_is_read_once(models, tmp_path):
+    model, _ = ask(models["chat"], write(tmp_path, system="Be brief."), examples=EXAMPLES[:1])
+    widths: list[int] = []
+
+    def count(_network, _args, inputs):
+        widths.append(inputs["input_ids"].shape[1])
+
+    with model.network.register_forward_pre_hook(count, with_kwargs=True):
+        model.classify(EXAMPLES[:1], LABELS)
+    shared = len(model.encoder.encode("<|start|>system\nBe brief.<|end|>\n<|start|>user\nReview:"))
+    assert max(widths) < len(model.encoder.encode(model.encoder.text(EXAMPLES[0]))) - shared + 3
+    assert shared > 20
+
+
 def test_through_its_own_chat_template_without_further_special_tokens(models, tmp_path):
     model, answers = ask(models["chat"], write(tmp_path, system="Be brief."))
     texts = [
@@ -171,14 +185,6 @@ def test_through_its_own_chat_template_without_further_special_tokens(models, tm
         models["chat"], [f"Be brief.\n\nReview: {text} Sentiment:" for (text,) in EXAMPLES], LABELS, " "
     )
     assert plain.probabilities == pytest.approx(softmax(scores), abs=1e-5)
-
-
-def test_where_the_template_has_no_system_role_the_system_speaks_first(tmp_path):
-    folder = save(tmp_path / "m", "llama", CHAT.replace("nosystem is defined", "true"))
-    model = load_model(f"hf:{folder}?prompt={write(tmp_path, system='Be brief.')}")
-    assert model.encoder.shown(("x",)) == (
-        "<|start|>user\nBe brief.\n\nReview: x Sentiment:<|end|>\n<|start|>assistant\n"
-    )
 
 
 def test_a_template_with_todays_date_wants_to_know_which_day_that_is(tmp_path):
@@ -259,25 +265,16 @@ def test_reading_comprehension_is_asked_in_words(models):
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ("prompt=sentiment-plain&mode=first token", "mode is 'first token'"),
         ("prompt=reading-plain&mode=likelihood", "mode=likelihood for reading"),
         ("prompt=sentiment-plain&labels=a,b,c", "labels with prompt"),
-        ("prompt=sentiment-plain&max_tokens=0", "max_tokens is '0'"),
         ("prompt=sentiment-plain&date=today", "date is 'today'"),
         ("mode=generate", "mode without prompt"),
-        ("prompt=nowhere.toml", "no such file"),
     ],
 )
 def test_options_that_make_no_sense_are_refused_at_once(models, options, problem):
     with pytest.raises(ModelError, match=problem) as caught:
         load_model(f"hf:{models['plain']}?{options}")
     assert "try: " in str(caught.value)
-
-
-def test_an_encoder_cannot_be_asked_in_words(folders):
-    model = load_model(f"hf:{folders['masked']}?prompt=sentiment-plain")
-    with pytest.raises(ModelError, match="cannot be prompted"):
-        model.classify([("x",)], LABELS)
 
 
 def test_a_job_is_another_one_when_the_prompt_or_the_way_of_asking_is(models, tmp_path):
@@ -288,16 +285,3 @@ def test_a_job_is_another_one_when_the_prompt_or_the_way_of_asking_is(models, tm
     assert len(set(prints)) == len(specs)
     write(tmp_path, words=("a b", "c d", "e f"))
     assert str(load_model(specs[0]).fingerprint()) != prints[0]
-
-
-def test_a_local_model_is_asked_cood_with_demonstrations(models, tmp_path):
-    (tmp_path / "prompt.toml").write_text(
-        'task = "text"\nuser = "{{ text }}"\n[labels]\nconsistent = "A"\ninconsistent = "B"\n'
-    )
-    rows = [
-        f"{label} {number},{label}" for number in range(9) for label in ("positive", "negative", "neutral")
-    ]
-    (tmp_path / "toy.csv").write_text("\n".join(["text,label", *rows]) + "\n")
-    given = {"data": str(tmp_path / "toy.csv"), "shots": 1, "test_per_label": 3}
-    result = audit("cood", f"hf:{models['plain']}?prompt={tmp_path / 'prompt.toml'}", **given)
-    assert len(result.outcomes) == 9 * 3 and not any(outcome.error for outcome in result.outcomes)

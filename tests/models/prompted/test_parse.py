@@ -19,16 +19,12 @@ LETTERS = ("A", "B", "C")
         ("positive, I think, though parts are negative", SENTIMENT, "positive"),
         ("positively", SENTIMENT, None),
         ("The sentiment is positive, not negative", SENTIMENT, None),
-        ("It is not positive", SENTIMENT, None),
         ("It isn’t positive", SENTIMENT, None),
         ("Not that it matters, but this is positive", SENTIMENT, "positive"),
-        ("I would say it is positive. Yes, positive", SENTIMENT, "positive"),
         ("word " * 19 + "positive", SENTIMENT, "positive"),
         ("word " * 20 + "positive", SENTIMENT, None),
-        ("", SENTIMENT, None),
         ("I cannot answer that.", SENTIMENT, None),
         ("not hateful", HATE, "not hateful"),
-        ("This is not hateful", HATE, "not hateful"),
         ("Hardly hateful, so not hateful", HATE, None),
         ("A", LETTERS, "A"),
         ("a", LETTERS, None),
@@ -53,12 +49,6 @@ def test_a_verbaliser_itself_is_always_heard_however_it_is_dressed(verbalisers, 
     dress = data.draw(st.sampled_from(["{}", " {}.", "**{}**", '"{}".', "_{}_", "{}, surely", "{}\nbecause"]))
     heard = parse(dress.format(verbalisers[at].upper()), verbalisers)
     assert heard is not None and verbalisers[heard].casefold() == verbalisers[at].upper().casefold()
-
-
-@given(anything, st.permutations(SENTIMENT))
-def test_the_order_of_the_labels_does_not_matter(said, order):
-    one, other = parse(said, SENTIMENT), parse(said, order)
-    assert (None if one is None else SENTIMENT[one]) == (None if other is None else order[other])
 
 
 @given(anything)

@@ -59,23 +59,19 @@ def test_the_digest_is_of_what_is_asked_not_of_the_file():
         ({"user": "Sentiment:"}, "does not show text"),
         ({"user": "{{ text }} {{ tetx }}"}, "unknown names: tetx"),
         ({"user": "{{ text"}, "not a valid template"),
-        ({"user": 3}, "is not a text"),
         ({"task": "image"}, "task = 'image'"),
         ({"labels": {"negative": "bad", "positive": "Bad"}}, "a different word"),
-        ({"labels": {"negative": "bad"}}, "at least two labels"),
-        ({"labels": {"negative": "bad ", "positive": "good"}}, "without white space around it"),
-        ({"shots": [{"text": "x", "label": "fine"}]}, "label 'fine'"),
-        ({"task": "reading", "user": "{{ context }} {{ question }}", "shots": []}, "for reading"),
+        ({"shots": [{"text": "x", "label": "fine"}]}, "one of the prompt's labels"),
+        (
+            {"task": "reading", "user": "{{ context }} {{ question }}", "shots": []},
+            "reading and reply have no labels",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_asked(changes, problem):
     with pytest.raises(ModelError, match=problem) as caught:
         prompt(**changes)
     assert "try: " in str(caught.value)
-
-
-def test_letters_keep_their_case_as_labels():
-    assert prompt(labels={"negative": "a", "positive": "A"}).verbalisers == ("a", "A")
 
 
 @pytest.mark.parametrize(
@@ -85,19 +81,6 @@ def test_letters_keep_their_case_as_labels():
 def test_templates_stay_in_their_sandbox(attack):
     with pytest.raises(ModelError, match="is not supported in prompts"):
         prompt(user=attack).messages(("x",))
-
-
-def test_an_example_of_another_shape_is_refused():
-    with pytest.raises(ModelError, match="takes text; these examples have 2 texts"):
-        prompt().messages(("a", "b"))
-
-
-def test_a_name_that_is_nearly_right_is_told(tmp_path):
-    with pytest.raises(ModelError, match='try: "sentiment-plain"'):
-        read_prompt("sentiment-plian")
-    (tmp_path / "broken.toml").write_text("task = ")
-    with pytest.raises(Exception, match="not TOML"):
-        read_prompt(str(tmp_path / "broken.toml"))
 
 
 @pytest.mark.parametrize("name", PROMPTS)
@@ -115,16 +98,12 @@ def test_a_prompt_that_ships_shows_its_texts_once_and_what_may_be_said(name):
     ("template", "why"),
     [
         ("{% if labels %}" * 2000 + "{{ text }}" + "{% endif %}" * 2000, "nested too deeply"),
-        ("{{ " + "(" * 5000 + "text" + ")" * 5000 + " }}", "nested too deeply"),
         ("{{ text " + "| upper " * 5000 + "}}", "nested too deeply"),
         ("{{ text }}{{ 'a' * 10**10 }}", "Mul is not supported"),
-        ("{{ text }}{{ 9 ** 9 ** 9 }}", "Pow is not supported"),
-        ("{{ text }}{{ '%9999999999d' % 1 }}", "Mod is not supported"),
         ("{{ text }}{% for i in range(10) %}{% endfor %}", "a loop over something other than labels"),
         ("{{ text }}{{ lipsum(n=100000) }}", "Call is not supported"),
         ("{{ text }}{{ 'x' | center(9999999999) }}", "No filter named 'center'"),
         ("{{ text }}{% set a = text ~ text %}", "Assign is not supported"),
-        ("{% macro m() %}{{ m() }}{% endmacro %}{{ text }}", "Macro is not supported"),
         ("{{ text | replace('o', 'oooooooooo') }}", "No filter named 'replace'"),
         ("{{ text }}{{ labels | join(text) }}", "with a fixed separator"),
         ("{{ text }}{{ text | join('x') }}", "only labels can be joined"),
@@ -151,11 +130,6 @@ def test_a_template_that_repeats_a_long_text_is_an_error():
 def test_a_template_that_names_the_text_and_does_not_show_it_is_an_error(template):
     with pytest.raises(ModelError, match="user does not show text"):
         prompt(user=template)
-
-
-def test_both_texts_of_a_pair_are_shown():
-    with pytest.raises(ModelError, match="user does not show second"):
-        prompt(task="pair", shots=[], user="{{ first }}{% if false %}{{ second }}{% endif %}")
 
 
 def test_what_prompts_use_still_works():

@@ -7,9 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shoal import Suite, case
 from shoal.core.errors import DataError
-from shoal.protocols.behaviour.expect import Expect
 
 # Every way to write down a model's labels, for every kind of suite
 
@@ -283,6 +281,18 @@ def test_what_is_refused_names_both_sides_and_the_line_to_add(
     assert len(str(caught.value)) < 600
 
 
+def test_numbers_do_not_count_labels_whose_order_nobody_wrote_down(tmp_path, labelled, ask, named, write):
+    """Labels "0" and "yes": there are names, but which is the second of them was never said."""
+    suite = labelled(None, ["0", "yes"])
+    path = write(tmp_path / "p.jsonl", [{"case_id": "1", "pred": 0}, {"case_id": "2", "pred": 1}])
+    with pytest.raises(DataError, match=r"line 2: label 1 is not one of 0, yes[\s\S]*try: \?labels="):
+        ask(path, suite)
+    assert named(ask(path, suite, "?labels=0:0,1:yes")) == ["0", "yes"]
+    path = write(tmp_path / "p.txt", [".8 .2", ".3 .7"])
+    with pytest.raises(DataError, match="2 probabilities without names"):
+        ask(path, suite, "?format=softmax")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -298,31 +308,3 @@ def test_what_the_user_says_is_checked(tmp_path, labelled, ask, write, options, 
     path = write(tmp_path / "p.csv", ["id,a,b,label", "1,.7,.3,0", "2,.2,.8,1"])
     with pytest.raises(DataError, match=message):
         ask(path, suite, options)
-
-
-def test_a_suite_without_labels_takes_numbers_or_the_words_it_finds(tmp_path, ask, named, write):
-    suite = Suite("toy")
-    suite.add_functionality(
-        "i", "c", "INV", Expect("same_pred_or_conf_change_within_tol", 0.1, "all_except_first")
-    )
-    suite.add_case("i", "1", case("a", "b"))
-    numbers = ask(write(tmp_path / "a.txt", ["1", "3"]), suite, "?format=pred_only")
-    assert numbers.labels == ("0", "1", "2", "3") and numbers.predictions.tolist() == [1, 3]
-    words = ask(write(tmp_path / "b.txt", ["red", "blue"]), suite, "?format=pred_only")
-    assert words.labels == ("blue", "red") and named(words) == ["red", "blue"]
-    vectors = ask(write(tmp_path / "c.txt", [".2 .8", ".6 .4"]), suite, "?format=softmax")
-    assert vectors.labels == ("0", "1")
-    listed = ask(tmp_path / "c.txt", suite, "?format=softmax&labels=red,blue")
-    assert named(listed) == ["blue", "red"] and listed.labels == ("red", "blue")
-
-
-def test_numbers_do_not_count_labels_whose_order_nobody_wrote_down(tmp_path, labelled, ask, named, write):
-    """Labels "0" and "yes": there are names, but which is the second of them was never said."""
-    suite = labelled(None, ["0", "yes"])
-    path = write(tmp_path / "p.jsonl", [{"case_id": "1", "pred": 0}, {"case_id": "2", "pred": 1}])
-    with pytest.raises(DataError, match=r"line 2: label 1 is not one of 0, yes[\s\S]*try: \?labels="):
-        ask(path, suite)
-    assert named(ask(path, suite, "?labels=0:0,1:yes")) == ["0", "yes"]
-    path = write(tmp_path / "p.txt", [".8 .2", ".3 .7"])
-    with pytest.raises(DataError, match="2 probabilities without names"):
-        ask(path, suite, "?format=softmax")

@@ -96,42 +96,6 @@ def test_prompts_replies_and_other_spellings_are_no_contradiction(shoal, column,
     assert "6" in done.output
 
 
-def test_a_suite_of_pairs_compares_both_texts(shoal):
-    pairs = [(f"{n} cats sleep", f"{n} animals sleep") for n in range(6)]
-    answers = [
-        {"id": str(n), "premise": first, "hypothesis": second, "label": label}
-        for n, ((first, second), label) in enumerate(zip(pairs, LABELS, strict=True))
-    ]
-    write("data.jsonl", answers)
-    for name, shift in (("p.jsonl", 1), ("q.jsonl", 0)):
-        moved = [answers[(n + shift) % 6] for n in range(6)]
-        write(name, [{**row, "id": str(n), "pred": row["label"]} for n, row in enumerate(moved)])
-    done = shoal("rank", "predictions:p.jsonl", "predictions:q.jsonl", "--data", "data.jsonl")
-    assert done.exit_code == 1, done.output
-    assert "6 of 6 texts in column 'premise' differ" in done.output
-    done = shoal("rank", "predictions:q.jsonl", "predictions:q.jsonl", "--data", "data.jsonl")
-    assert "differ from the texts" not in done.output
-
-
-def test_groups_of_merge_compare_the_text_of_each_example(shoal):
-    rows = [
-        {"group": f"g{n}", "text": text, "label": label}
-        for n, text, label in zip([0, 0, 0, 1, 1, 1], TEXTS, LABELS, strict=True)
-    ]
-    write("groups.jsonl", rows)
-    answers: list[dict[str, Any]] = [
-        {"case_id": row["group"], "example_idx": n % 3, "text": row["text"], "pred": row["label"]}
-        for n, row in enumerate(rows)
-    ]
-    command = ("try", "merge", "predictions:p.jsonl", "--set", "data=groups.jsonl", "--set", "group=group")
-    write("p.jsonl", answers)
-    assert shoal(*command).exit_code == 0
-    write("p.jsonl", [{**row, "example_idx": (row["example_idx"] + 1) % 3} for row in answers])
-    done = shoal(*command)
-    assert done.exit_code == 1, done.output
-    assert "6 of 6 texts in column 'text' differ" in done.output
-
-
 def test_shifted_texts_in_the_rows_of_a_suite_are_an_error(shoal):
     rows = [
         {"id": str(n), "examples": [{"text": text}], "pred": "positive"} for n, text in enumerate(SHIFTED)

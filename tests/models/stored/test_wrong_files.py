@@ -4,7 +4,6 @@ A traceback, a wrong answer, a message without a remedy or one that never ends f
 """
 
 import gzip
-import io
 import json
 import math
 import time
@@ -96,41 +95,6 @@ def wrong_texts() -> Iterator[File]:
     yield "p.txt?format=binary_conf", b".1\n1.9\n.5\n"
 
 
-def wrong_binaries() -> Iterator[File]:
-    import openpyxl
-    import pyarrow
-    from pyarrow import feather, parquet
-
-    columns = {"id": ["1", "2", "3"], "label": RIGHT}
-    book = openpyxl.Workbook()
-    for row in [list(columns), *zip(*columns.values(), strict=True)]:
-        book.active.append(row)
-    contents = {name: io.BytesIO() for name in ("p.parquet", "p.feather", "p.xlsx")}
-    parquet.write_table(pyarrow.table(columns), contents["p.parquet"])
-    feather.write_feather(pyarrow.table(columns), contents["p.feather"])
-    book.save(contents["p.xlsx"])
-    for name, content in ((name, stream.getvalue()) for name, stream in contents.items()):
-        yield "p.bin", content
-        yield name + ".gz", gzip.compress(content)
-        yield from ((name, content[:cut]) for cut in (4, 8, len(content) // 2, len(content) - 3))
-        for number in range(12):
-            place = 12 + number * (len(content) - 13) // 12
-            yield name, bytes([*content[:place], content[place] ^ 0xFF, *content[place + 1 :]])
-    yield "p.arrow", b"\xff\xff\xff\xff" + bytes(100)
-    yield "p.csv", b"\x89PNG\r\n\x1a\n" + bytes(500)
-    for values in (
-        [b"\xff", b"a", b"b"],
-        [None] * 3,
-        [True, False, True],
-        [0.5, 1.5, 2.5],
-        [2.0, 0.0, 1.0],
-        [2, 0, 1],
-    ):
-        out = io.BytesIO()
-        parquet.write_table(pyarrow.table({"id": columns["id"], "label": values}), out)
-        yield "p.parquet", out.getvalue()
-
-
 WRONG_OPTIONS = """format=excel format=parquet format=jsonl format=dataset format=softmax format=stereoset id= id=nr
 id=label label=positive label=a.b.c labels=a,b labels=a:b labels=negative,neutral labels=positive:negative rows=a
 labels=\\ header=yes sheet=one probabilities=negative probabilities=negative,positive probabilities=, %ff ="""
@@ -147,7 +111,7 @@ def suite(labelled: Any) -> Suite:
     return made
 
 
-@pytest.mark.parametrize("source", [wrong_json, wrong_tables, wrong_texts, wrong_binaries, wrong_options])
+@pytest.mark.parametrize("source", [wrong_json, wrong_tables, wrong_texts, wrong_options])
 def test_a_wrong_file_is_read_right_or_is_an_error_with_a_remedy(tmp_path, suite, ask, named, source):
     read = 0
     for number, (name, content) in enumerate(source()):

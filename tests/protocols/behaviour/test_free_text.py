@@ -10,8 +10,7 @@ from click.testing import CliRunner
 from shoal import Suite, audit, case
 from shoal.cli import main
 from shoal.core.errors import DataError
-from shoal.models.prompted.replies import parse
-from shoal.models.refusals import is_refusal
+from shoal.models.prompted.replies import is_refusal, parse
 from shoal.protocols.behaviour.patterns import Pattern
 from shoal.protocols.behaviour.suite_files import read_suite, write_suite
 from shoal.protocols.behaviour.text_rules import TEXT_RULES

@@ -119,23 +119,6 @@ def test_a_planted_fault_is_found_counted_and_named(kind, planted, severity, cou
 # Duplicates and the split
 
 
-def alike(count: int, label: str) -> Suite:
-    """Functionalities that ask the same; from the second on with another label."""
-    suite = Suite("alike", ("negative", "positive"))
-    for number in range(count):
-        name = f"f{number:05}"
-        suite.add_functionality(name, "c", "MFT", DEFAULTS["MFT"])
-        for at in range(4):
-            given = label if number else "negative"
-            suite.add_case(name, str(at), case(f"Flight {at}.", label=given))
-    return suite
-
-
-def test_conflicts_of_very_many_functionalities_are_one_finding():
-    (conflict,) = pick(alike(21, "positive"), "label conflict")
-    assert (len(conflict.where), conflict.count, len(conflict.cases)) == (21, 4, 2)
-
-
 def test_copies_across_the_split_are_counted_per_functionality_and_for_the_suite():
     whole, own = pick(clean(("same", "MFT", MFT, mixed(3) * 20)), "test cases seen in training")
     assert (whole.where, own.where) == ((), ("same",))
@@ -153,11 +136,6 @@ def test_a_rule_that_names_its_label_can_conflict_too():
     (finding,) = pick(clean(("fine", "MFT", asks, made)), "label conflict")
     assert (finding.where, finding.count) == (("fine", "words"), 1)
     assert "'not negative' and 'negative'" in finding.what
-
-
-def test_labels_that_one_answer_satisfies_do_not_conflict():
-    either = [case(f"Meal {i} was {('bad', 'so so', 'good')[i % 3]}.", label="not_0") for i in (1, 2, 4, 5)]
-    assert not pick(clean(("fine", "MFT", MFT, either * 5)), "label conflict")
 
 
 # Constant predictions

@@ -21,20 +21,9 @@ def test_typos_keep_every_character(text, seed, times):
     assert [c for c in changed if not c.isalpha()] == [c for c in text if not c.isalpha()]
 
 
-@pytest.mark.parametrize(
-    "text", ["the audit is long", "unit is", "this is it", "IT IS", "cannots", "I amend"]
-)
+@pytest.mark.parametrize("text", ["the audit is long", "IT IS", "cannots"])
 def test_words_that_only_look_like_contractions_are_left_alone(text):
     assert perturb.contract(text) == text
-
-
-@settings(deadline=None)
-@given(seeds)
-def test_another_name_is_of_the_same_kind_and_new_to_the_text(seed):
-    text = "Marta and Rosa met Ivan."
-    for change in perturb.change_names(text, np.random.default_rng(seed), 5):
-        assert change.old == "Marta" and change.new in perturb.WOMEN and change.new not in text
-        assert change.text == f"{change.new} and Rosa met Ivan."
 
 
 @settings(deadline=None)
@@ -55,20 +44,8 @@ def test_punctuation_variants_differ_from_the_text_and_each_other(text):
     assert {perturb.strip_punctuation(variant) for variant in variants} <= {perturb.strip_punctuation(text)}
 
 
-@pytest.mark.parametrize(("text", "negated"), [
-    ("The room was clean.", "The room was not clean."),
-    ("She can swim!", "She can not swim!"),
-    ("Trains are late", "Trains are not late"),
-])  # fmt: skip
-def test_simple_sentences_are_negated(text, negated):
-    assert perturb.negate(text) == negated
-
-
 @pytest.mark.parametrize("text", [
-    "Is it clean?", "The room was not clean.", "Nobody is late.", "Every room was clean.",
-    "It is late and she is here.",
-    "The room that I had was clean.", "Rooms cost money.", "He is here. She was there.", "It isn't late.", "",
-    "The house is only small.", "He is still here.",
+    "Is it clean?", "The room was not clean.", "Every room was clean.", "It is late and she is here.", "",
 ])  # fmt: skip
 def test_what_is_not_simple_is_not_negated(text):
     assert perturb.negate(text) is None

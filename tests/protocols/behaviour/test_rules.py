@@ -6,7 +6,6 @@ import pytest
 from shoal.core.errors import DataError
 from shoal.protocols.behaviour.judge import neutral_band
 from shoal.protocols.behaviour.rules import (
-    DIRECTIONS,
     NO_LABEL,
     Block,
     Expect,
@@ -66,11 +65,6 @@ def test_anything_but_a_label_fails_only_that_label():
     assert values(lenient, "pred_equals_label_except_label1_means_not_0") == [-0.6, PASS, -0.9]
 
 
-def test_a_label_that_the_model_does_not_know_is_never_predicted():
-    made = block([0.4, 0.6], [0.6, 0.4], labels=("0", "1"), expected=[2, -3])
-    assert values(made, "pred_equals_label") == [-1.0, PASS]
-
-
 # Invariance and direction
 
 SAME, LOWER, HIGHER = (
@@ -102,22 +96,17 @@ SAME, LOWER, HIGHER = (
         (HIGHER, ((2, 0.8), (2, 0.69), (0, 0.3)), [PASS, PASS, PASS]),
         ("conf_of_negative_not_higher", ([0.2, 0.1, 0.7], [0.35, 0.1, 0.55]), [PASS, -0.05]),
         ("conf_of_2_not_lower", ([0.2, 0.1, 0.7], [0.35, 0.1, 0.55]), [PASS, -0.05]),
-        ("conf_of_1_not_lower", ([0.2, 0.1, 0.7], [0.35, 0.1, 0.55]), [NA, NA]),
-        ("conf_of_2_not_lower", ((2, 0.8), (2, 0.69), (0, 0.3)), [NA, NA, NA]),
     ],
 )
 def test_movement_is_judged_by_the_tolerance(rule, examples, expected):
     assert values(block(*examples), rule) == expected
 
 
-def test_slack_absorbs_rounding_on_the_line_and_nothing_more():
+def test_slack_absorbs_rounding_on_the_line():
     # 0.4 - 0.3 is a little more than 0.1 in binary; 0.6 to 0.5 a little less.
     made = block((0, [0.4, 0.3, 0.3]), (1, [0.3, 0.4, 0.3]))
     assert values(made, "same_pred_or_conf_change_within_tol", slack=0.0) == [PASS, -0.1]
     assert values(made, "same_pred_or_conf_change_within_tol", slack=SLACK) == [PASS, PASS]
-    off = block((0, [0.4, 0.3, 0.3]), (1, [0.3 - 1e-8, 0.4, 0.3]))
-    (_, beyond) = values(off, "same_pred_or_conf_change_within_tol", slack=SLACK)
-    assert beyond is not None and beyond < 0
 
 
 @pytest.mark.parametrize(
@@ -127,11 +116,6 @@ def test_invariance_through_the_neutral_band_as_worked(before, after, value):
     vectors, labels = neutral_band(np.array([before, after]))
     made = block(*[(int(label), vector.tolist()) for label, vector in zip(labels, vectors, strict=True)])
     assert values(made, "same_pred_or_conf_change_within_tol")[1] == pytest.approx(value)
-
-
-@pytest.mark.parametrize("rule", [rule for rule, _ in DIRECTIONS.values()])
-def test_rules_of_confidence_do_not_apply_without_confidences(rule):
-    assert values(block((2, None), (0, None)), rule) == [NA, NA]
 
 
 def test_positive_shift_as_worked(worked):
@@ -152,25 +136,6 @@ def test_directional_error_as_worked(worked):
         rule = f"direction {example['direction']}"
         assert (values(made, rule, tolerance=0.0)[1] == PASS) is example["strict"]
         assert (values(made, rule, tolerance=0.1)[1] == PASS) is example["tol_0_1"]
-
-
-@pytest.mark.parametrize("slack", [0.0, 0.125])
-@pytest.mark.parametrize(
-    ("rule", "before", "after", "line"),
-    [
-        ("same_pred_or_conf_change_within_tol", (0, [0.75, 0.25, 0.0]), (1, [0.5, 0.5, 0.0]), PASS),
-        ("conf_of_original_pred_not_lower", (0, [0.75, 0.25, 0.0]), (0, [0.5, 0.5, 0.0]), PASS),
-        ("conf_of_original_pred_not_higher", (0, [0.5, 0.5, 0.0]), (0, [0.75, 0.25, 0.0]), PASS),
-        ("conf_of_original_pred_not_lower", (2, [0.5, 0.25, 0.25]), (2, [0.75, 0.25, 0.0]), NA),
-        ("conf_of_original_pred_not_higher", (0, [0.75, 0.25, 0.0]), (0, [1.0, 0.0, 0.0]), NA),
-        ("positive_shift >= -tol", (2, [0.25, 0.25, 0.5]), (1, [0.25, 0.5, 0.25]), PASS),
-        ("positive_shift <= tol", (1, [0.25, 0.5, 0.25]), (2, [0.25, 0.25, 0.5]), PASS),
-        ("direction not_more_conf", (0, [0.5, 0.25, 0.25]), (0, [0.75, 0.25, 0.0]), PASS),
-    ],
-)
-def test_exactly_on_the_line_counts_as_inside_with_and_without_slack(rule, before, after, line, slack):
-    # Quarters and eighths are exact in binary: the tolerance is 0.25 less the slack, so the sum is the line itself.
-    assert values(block(before, after), rule, tolerance=0.25 - slack, slack=slack)[1] == line
 
 
 def test_neutral_names_the_middle_of_three_labels_only():
@@ -229,11 +194,6 @@ def test_implications_as_released_and_repaired(predictions, released, repaired):
         found = values(made, rule)
         assert len(set(found)) == 1
         assert (None if found[0] is NA else found[0] > 0) is expected
-
-
-def test_an_implication_needs_three_examples():
-    with pytest.raises(DataError, match="three examples"):
-        values(block((1, None), (0, None)), "implication")
 
 
 # Combining

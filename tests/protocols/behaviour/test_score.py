@@ -76,11 +76,6 @@ def test_failure_rate_as_worked(worked):
     assert rows[0].n / (rows[0].n + rows[0].na) == example["after_filtering"] / 100
 
 
-def test_a_label_that_is_excluded_is_the_one_named():
-    suite = suite_of(label=(Expect("pred_equals_label"), [case("a", label="not_positive")] * 3))
-    assert words(judge(Settings(), suite.cases, one_hot(0, 1, 2))) == ["pass", "pass", "fail"]
-
-
 def test_means_are_over_functionalities_not_over_cases():
     suite = suite_of(
         a1=(Expect("pred_equals_label"), [case(str(i), label=2) for i in range(90)]),

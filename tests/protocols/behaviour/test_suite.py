@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from shoal import Suite, case, read_suite, write_suite
 from shoal.core.errors import DataError
-from shoal.data.columns import Named
-from shoal.protocols.behaviour.suite_files import import_suite
 
 MFT = {
     "functionality": "f",
@@ -79,11 +77,7 @@ def test_a_suite_in_python_gives_each_case_its_id_groups_and_rule():
     assert suite.cases[3].meta["direction"] == "not_more_conf"
 
 
-@pytest.mark.parametrize(
-    "labels",
-    ["positive", ["positive"], [0, 1], ["no", "no "], ["no", "yes", "no"], list(map(str, range(200_000)))],
-    ids=["text", "one", "numbers", "white space", "twice", "many"],
-)
+@pytest.mark.parametrize("labels", ["positive", ["positive"], [0, 1], ["no", "no "], ["no", "yes", "no"]])
 def test_labels_that_are_none_are_refused(labels):
     with pytest.raises(DataError, match="labels must be a list of two or more names, found"):
         Suite("mini", labels=labels)
@@ -97,17 +91,11 @@ def yields_a_tuple():
     ("cases", "message"),
     [
         (lambda: [("Great.", "positive")], r"case 1: a tuple, not a case: \('Great.*[\s\S]*try: yield case"),
-        (lambda: [], "yields no case"),
-        (lambda: None, r"gives nothing, cases are expected[\s\S]*try: yield case"),
+        (lambda: None, r"no cases[\s\S]*try: yield case"),
         (lambda: [case(("a", "b", "c"), label="positive")], "case 1: an example of 3 texts"),
         (
             lambda: [case("a", label="positive"), case(("a", "b"), label="positive")],
             "case 2: an example of 2 texts, where those before it have 1",
-        ),
-        (lambda: [case("Great \ud83d", label="positive")], r"\\ud83d in an example is half of a character"),
-        (
-            lambda: [case("a", label=[["positive"]])],
-            r"a label is a text or a whole number, found \['positive'\]",
         ),
     ],
 )
@@ -115,22 +103,6 @@ def test_a_function_that_yields_no_cases_is_told_so(cases, message):
     suite = Suite("mini", labels=("negative", "positive"))
     with pytest.raises(DataError, match=message):
         suite.minimum(capability="negation")(cases)
-
-
-def test_a_decorator_without_brackets_or_capability_says_what_to_write():
-    suite = Suite("mini", labels=("negative", "positive"))
-    with pytest.raises(
-        DataError, match=r'@suite.minimum without brackets\n  try: @suite.minimum\(capability="…"\)'
-    ):
-
-        @suite.minimum
-        def praise():
-            yield case("Great.", label="positive")
-
-    with pytest.raises(DataError, match="@suite.invariance without a capability"):
-        suite.invariance()
-    with pytest.raises(DataError, match=r'without an expectation\n.*expect="not more confident"'):
-        suite.directional(capability="time")
 
 
 def test_an_expectation_that_cannot_be_is_refused_with_its_functionality():
@@ -141,23 +113,12 @@ def test_an_expectation_that_cannot_be_is_refused_with_its_functionality():
 
 
 def test_plain_words_for_a_rule_mean_it_wherever_a_rule_is_named(tmp_path):
-    row = {**INV, "type": "DIR", "expect": {"rule": "not more positive"}}
     both = {"rule": "and", "rules": [{"rule": "not more confident"}, {"rule": "not less confident"}]}
-    other = {**row, "functionality": "j", "expect": both}
-    suite = read_suite(write(tmp_path / "s.jsonl", HEADER, row, other))
-    assert suite.cases[0].meta["expect"].rule == "positive_shift <= tol"
-    assert suite.cases[0].meta["direction"] == "not_less_0"
-    assert [part.rule for part in suite.cases[1].meta["expect"].parts] == [
+    suite = read_suite(write(tmp_path / "s.jsonl", HEADER, {**INV, "type": "DIR", "expect": both}))
+    assert [part.rule for part in suite.cases[0].meta["expect"].parts] == [
         "conf_of_original_pred_not_higher",
         "conf_of_original_pred_not_lower",
     ]
-    python = Suite("mini", labels=("negative", "positive"))
-
-    @python.invariance(capability="c", expect="not less confident")
-    def sure():
-        yield case("a", "b")
-
-    assert python.cases[0].meta["expect"].rule == "conf_of_original_pred_not_lower"
 
 
 def test_a_functionality_defined_twice_is_refused():
@@ -190,13 +151,6 @@ def test_any_suite_survives_the_file(tmp_path_factory, rows, width):
     assert read_suite(path).cases == suite.cases
 
 
-def test_class_is_an_alias_of_capability_and_ids_may_be_numbers(tmp_path):
-    row = {**MFT, "case_id": 7}
-    row["class"] = row.pop("capability")
-    suite = read_suite(write(tmp_path / "s.jsonl", HEADER, row))
-    assert suite.cases[0].id == "f/7" and suite.cases[0].groups["capability"] == "c"
-
-
 def test_an_expectation_can_be_spelt_out(tmp_path):
     expect = {
         "rule": "pred_equals_1 (all examples incl. first)",
@@ -218,13 +172,10 @@ def test_an_expectation_can_be_spelt_out(tmp_path):
     [
         ({**MFT, "labels": None}, "line 2: no label"),
         ({**MFT, "labels": 5}, "line 2: label 5 is not one of negative, positive"),
-        ({**MFT, "labels": "postive"}, r"line 2: label 'postive'[\s\S]*try: \"positive\""),
         ({**MFT, "labels": [0, 1]}, "line 2: 2 labels for 1 examples"),
         ({**MFT, "examples": []}, "line 2: 'examples' must be a list"),
-        ({**MFT, "examples": [{"text": 3}]}, "line 2: an example must be an object of texts"),
         ({**MFT, "type": "INF"}, "line 2: type 'INF' is not one of MFT, INV, DIR"),
         ({**MFT, "case_id": None}, "line 2: 'case_id' must be"),
-        ({**MFT, "expect": "eq"}, "line 2: expect must be an object"),
         ({**MFT, "expect": {"rule": "pred_equal_label"}}, r"is not known[\s\S]*try: \"pred_equals_label\""),
         ({**MFT, "expect": {"rule": "pred_not_0", "tolerence": 1}}, "unknown key 'tolerence'"),
         ({**INV, "type": "DIR"}, "line 2: functionality 'i' is directional and says neither"),
@@ -263,19 +214,6 @@ def test_an_empty_suite_is_refused(tmp_path, content):
     path.write_text(content)
     with pytest.raises(DataError, match=r"no cases|not a suite"):
         read_suite(path)
-
-
-def test_a_table_with_named_columns_becomes_a_suite(tmp_path):
-    table = tmp_path / "reviews.tsv"
-    table.write_text(
-        "nr\ttopic\tsentence\tgold\tstars\n1\tfood\tToo salty.\tnegative\t2\n2\troom\tQuiet!\tpositive\t5\n"
-    )
-    named = Named(("sentence",), "gold", functionality="topic", id="nr")
-    suite, lost = import_suite(table, tmp_path / "out.jsonl", named)
-    assert suite.labels == ("negative", "positive")
-    assert [made.id for made in suite.cases] == ["food/1", "room/2"]
-    assert lost == ["not imported: column 'stars'"]
-    assert read_suite(tmp_path / "out.jsonl").cases == suite.cases
 
 
 def test_an_unknown_file_is_refused_with_what_is_known(tmp_path):

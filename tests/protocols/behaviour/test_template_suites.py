@@ -177,27 +177,17 @@ tests:
 
 
 WRONG = {
-    "tests:\n\tt: 1\n": ("line 2, column 1", "a tab or"),
-    "tests:\n\u00a0 t: 1\n": ("line 2, column 1", "a non-breaking space"),
-    "tests:\n  t:\n   label: a\n  u: [a, b\n": ("line 5, column 1", "not closed"),
-    "labels: [a, b]\ntests:\n  t:\n    label:a\n    templates: [x]\n": ("line 4, column 1", "no space after the colon"),
-    "tests:\n  t:\n    templates:\n      - {w} is great\n": ("line 4, column 7", "begins with a brace"),
-    "tests:\n  t:\n    templates: [{w}]\n": ("line 3, column 17", "begins with a brace"),
+    "tests:\n\tt: 1\n": ("line 2, column 1", "not valid YAML"),
     "tests:\n  t:\n    templates:\n      - Yes: a b\n": ("line 4, column 9", "unknown name 'Yes'"),
-    "tests:\n  t:\n    description: Rule: x\n": ("line 3, column 16", "a text with a colon"),
-    "tests:\n  t:\n    perturb: typo: 2\n": ("line 3, column 5", "outside of a list"),
-    "tests:\n  t:\n    templates: [„A“ b, {a: [}]\n": ("line 3, column 17", "typographic quotes"),
     "tests:\n  t:\n    label: “a”\n": ("line 3, column 12", "typographic quotes around"),
     "tests:\n  t:\n    templates:\n      - We are #1 here\n": ("line 4, column 9", "ends before #"),
-    "labels: [a]\ntests: {t: {templates: [x]}}\n": ("line 1, column 1", "one label only"),
-    "labels: [a, b]\ntests:\n  - t: {templates: [x]}\n": ("line 2, column 1", "needs lines of the form"),
+    "labels: [a]\ntests: {t: {templates: [x]}}\n": ("line 1, column 1", "two or more names"),
     "tests:\n  t:\n    type: DIR\n    templates: [x]\n    variants: [y]\n    expect: less confident\n": (
         "line 6, column 5", "'less confident' is not known",
     ),
     "labels: [a, b]\ntests:\n  t:\n    type: INV\n    templates: [x]\n    perturb: [swap: thign]\n": (
         "line 6, column 15", "no word list 'thign'",
     ),
-    "suite: x\ntest: {}\n": ("line 2, column 1", "unknown name 'test'"),
     "suite: x\nsuite: y\n": ("line 2, column 1", "there twice"),
     "suite: &a x\ntask: *a\n": ("line 2, column 7", "alias"),
     "labels: [a, b]\ntests:\n  t:\n    lable: a\n": ("line 4, column 5", "unknown name 'lable'"),
@@ -205,20 +195,12 @@ WRONG = {
     "labels: [a, b]\ntests:\n  t:\n    label: a\n    templates: [\"{w}\"]\n": ("line 5, column 17", "no words for"),
     "labels: [a, b]\ntests:\n  t:\n    label: a\n    sample: 9\n    templates: [x]\n": ("line 6", "sample asks for 9"),
     "labels: [a, b]\ntests:\n  t:\n    type: INV\n    templates: [x]\n": ("line 5, column 17", "no variants"),
-    "labels: [a, b]\ntests:\n  t:\n    type: INV\n    templates: [x]\n    perturb: [tipo]\n": (
-        "line 6, column 15",
-        "unknown perturbation 'tipo'",
-    ),
-    "labels: [a, b]\nwords: {w: \"c, c\"}\ntests: {t: {templates: [x]}}\n": ("line 2, column 9", "'c' is there twice"),
     "labels: [a, b]\nlanguage: de\ntests:\n  t: {type: INV, templates: [x], perturb: contraction}\n": (
-        "line 4",
-        "contraction is for English",
+        "line 4", "contraction is for English",
     ),
     "tests:\n  t:\n    expect:\n      contains: a\n      max_word: 3\n    cases: [x]\n": (
         "line 5, column 7", "rule 'max_word' is not known",
     ),
-    'tests:\n  t: {expect: {contains: ""}, cases: [x]}\n': ("line 2", 'contains cannot be ""'),
-    "tests:\n  t:\n    expect: {}\n    cases: [x]\n": ("line 3", "expect is empty"),
     "tests:\n  t:\n    expect: number\n    cases: [{text: x, label: many}]\n": ("line 3", 'number cannot be "many"'),
     "tests:\n  a: {expect: {contains: b}, cases: [x]}\n  t: {type: INV, perturb: typo, cases: [a typo]}\n": (
         "line 3, column 3", "whose other tests expect texts",
@@ -246,26 +228,9 @@ def test_every_mistake_of_a_functionality_is_named_at_once(tmp_path):
     assert [line in str(refused.value) for line in ("thing", "'nope'", "'other'", "no label")] == [True] * 4
 
 
-def test_a_label_with_white_space_is_named_at_its_own_place(tmp_path):
-    (tmp_path / "s.yaml").write_text('labels: [no, "yes "]\ntests:\n  f:\n    cases: [a]\n')
-    with pytest.raises(DataError, match="line 1, column 14: label 'yes ' has white space[^\\[]*try: yes$"):
-        read_suite(tmp_path / "s.yaml")
-
-
-def test_every_functionality_with_a_mistake_is_named_at_once(tmp_path):
-    text = "labels: [a, b]\ntests:\n" + "".join(f"  t{i}: {{label: c, templates: [x]}}\n" for i in range(12))
-    with pytest.raises(DataError) as caught:
-        read_suite(written(tmp_path / "bad.yaml", text))
-    assert (
-        "line 3," in str(caught.value)
-        and "line 12," in str(caught.value)
-        and "and 2 more" in str(caught.value)
-    )
-
-
 SHEET = "functionality,label,template,slot,words\n"
 WRONG_SHEETS = {
-    SHEET + "t,a,x,,\nt,A,y,,\n": "line 3, column label: label 'A' is 'a' in an earlier row",
+    SHEET + "t,a,x,,\nt,A,y,,\n": "labels that differ only in case or spaces: 'A' (1), 'a' (1)",
     SHEET + "t,a,,,\n": "line 2, column label: a label without template or case",
     SHEET + ",,,thing,\n": "line 2, column slot: a word list needs a slot and words",
     SHEET + ",a,x,,\n": "line 2, column label: no functionality",
@@ -309,11 +274,6 @@ def test_a_workbook_may_have_empty_rows_and_numbers(tmp_path):
     ]
 
 
-def test_labels_of_a_spreadsheet_without_a_list_have_no_order(tmp_path):
-    suite = read_suite(written(tmp_path / "hotel.csv", SHEET + "t,b,x,,\nt,not_a,y,,\n"))
-    assert suite.labels == ("a", "b") and not suite.in_order
-
-
 def test_a_template_has_its_own_variants_next_to_the_shared_ones(tmp_path):
     text = """
 tests:
@@ -335,12 +295,6 @@ def test_a_changed_word_list_changes_the_identity_of_a_suite(tmp_path, monkeypat
     path.touch()
     _read_once.cache_clear()
     assert suite_digest(str(path), (2, 2)) != before
-
-
-def test_templates_share_a_sample(tmp_path):
-    words = {"w": ["one", "two"], "v": [str(i) for i in range(50)]}
-    drawn = [filled.template for filled in fill(["{v} {w}", "{w}", "{v}"], words, n=20)]
-    assert [drawn.count(template) for template in ("{v} {w}", "{w}", "{v}")] == [9, 2, 9]
 
 
 def test_tags_and_huge_nesting_are_read_as_text_or_refused(tmp_path):

@@ -14,7 +14,7 @@ from shoal.protocols.behaviour.build import built_suite
 from shoal.protocols.behaviour.score import score
 from shoal.protocols.behaviour.settings import Settings
 from shoal.protocols.behaviour.suite import DEFAULTS
-from shoal.render.csv_tables import tables_of
+from shoal.render.tables import tables_of
 from shoal.render.terminal import print_sections
 
 THREE, TWO = ("negative", "neutral", "positive"), ("negative", "positive")
@@ -115,12 +115,6 @@ def test_a_failing_case_shows_what_the_model_said_of_it():
     text = alone(audited(answers_of(flawed())))
     assert text.index("Failing examples") < text.index("praise: 1 of 4 fail") < text.index("names: 1 of 4")
     assert "expected positive, got negative .80" in text
-
-
-def test_checks_that_failed_come_before_the_table():
-    checks = [{"name": "label order", "ok": False, "detail": "likely wrong"}, {"name": "sums", "ok": True}]
-    text = alone(audited(answers_of(probabilities()), checks=checks))
-    assert text.index("! label order: likely wrong") < text.index("passed") and "sums" not in text
 
 
 def test_all_is_well_only_where_everything_was_answered():

@@ -130,17 +130,14 @@ def test_stored_answers_are_options_and_the_rest_is_counted_with_both_bounds(tmp
     found = scores(audit("bias", f"predictions:{path}?label=said", diagnostic="bbq", data=str(path)))
     accuracy, bias = found["accuracy", "ambiguous"], found["bias score", "ambiguous"]
     assert (accuracy.value, accuracy.n, accuracy.errors) == (10 / 30, 30, 10)
-    assert "25.0 %" in accuracy.note and "50.0 %" in accuracy.note
+    assert "25.0 to 50.0 %" in accuracy.note and "-25.0 to +25.0" in accuracy.note
     assert (bias.value, bias.n) == (0.0, 20)
-    assert "-25.0 if all" in bias.note and "+25.0 if they follow" in bias.note
     assert matching_option("the old one", ["The old one", "the old one."]) is None
 
 
 @pytest.mark.parametrize(("change", "problem"), [
     ({"label": 3}, "label is 3"),
-    ({"answer_info": {}}, "no group for ans0"),
-    ({"context_condition": "both"}, "context_condition is 'both'"),
-    ({"additional_metadata": {}}, "no stereotyped_groups"),
+    ({"answer_info": {}}, "not a BBQ question: KeyError"),
     ({"example_id": 0}, "there twice"),
 ])  # fmt: skip
 def test_invalid_rows_are_errors_with_their_line(change, problem, tmp_path):
@@ -163,11 +160,11 @@ def test_refusals_are_a_rate_that_is_shown_if_there_are_any(tmp_path, monkeypatc
         f"data={data}",
     ]
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(main, [*command, "--full"])
+    done = CliRunner().invoke(main, command)
     assert done.exit_code == 0, done.output
     printed = " ".join(done.output.split())
     assert "refuses to answer 1 of 8 questions (12.5 %)" in printed
-    assert "2 answers without an option: the bias score is +50.0 if" in printed
+    assert "2 answers without an option" in printed
     measures = json.loads(CliRunner().invoke(main, [*command, "--json"]).stdout)["measures"]
     assert [one["value"] for one in measures if one["name"] == "refusal rate"] == [1 / 8]
 

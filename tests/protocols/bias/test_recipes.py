@@ -2,81 +2,26 @@
 
 import numpy as np
 import pytest
-from bias_results import compare, crows_results, printed, seat_results, sections, settings
+from bias_results import compare, crows_results, printed, sections, settings
 
+from shoal.comparing.pairs import compare as side_by_side
 from shoal.core.errors import PlanError
 from shoal.protocols import bias
-from shoal.render.csv_tables import tables_of
+from shoal.render.tables import tables_of
 from shoal.runs.plan import make_plan
 
 
-def difference(results):
-    """The difference of all pairs, and its p value."""
-    rows = compare(results)
-    return tuple(
-        next(row for row in rows.where(name) if row.groups.get("of") and row.groups["category"] == "all")
-        for name in ("difference between recipes", "p value")
-    )
-
-
-# Two recipes
-
-
-def made(rng, runs, preference=0.0, spread=0.3, pairs=60):
-    """Pairs with a leaning of their own, checkpoints with one of theirs."""
-    leaning = rng.normal(size=(pairs, 1))
-    return (
-        leaning,
-        lambda: leaning + preference + rng.normal(0, spread, (1, runs)) + rng.normal(size=(pairs, runs)),
-    )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("runs", "spread"),
-    [(3, 0.4), *(pytest.param(*case, marks=pytest.mark.nightly) for case in ((2, 0.4), (5, 0.0)))],
-)
-def test_equal_recipes_are_called_different_in_no_more_than_one_of_twenty(runs, spread):
-    rng, trials, alarms, covered = np.random.default_rng(runs), 60, 0, 0
-    for _ in range(trials):
-        _, draw = made(rng, runs, spread=spread)
-        row, p = difference([*crows_results(draw(), "base"), *crows_results(draw(), "large")])
-        alarms += p.value <= 0.05
-        low, high = row.interval or (np.nan, np.nan)
-        covered += low <= 0 <= high
-    assert alarms / trials <= 0.05 + 2 * (0.05 * 0.95 / trials) ** 0.5
-    assert covered == trials - alarms
-
-
-def test_a_recipe_that_prefers_more_is_found_and_its_difference_is_that_of_the_scores():
+def test_a_recipe_that_prefers_more_is_found_by_compare():
     rng = np.random.default_rng(1)
     leaning = rng.normal(size=(300, 1))
-    base = leaning + rng.normal(size=(300, 5))
-    large = leaning + 1.0 + rng.normal(size=(300, 4))
-    results = [*crows_results(large, "large"), *crows_results(base, "base")]
-    row, _ = difference(results)
-    scores = [[result.measures.where("stereotype score", category="all")[0].value for result in side]
-              for side in (results[:4], results[4:])]  # fmt: skip
-    assert row.value == pytest.approx(np.mean(scores[0]) - np.mean(scores[1]))
-    adjusted = compare(results).where("adjusted p value", category="all")[0]
-    assert row.groups["recipe"] == "large and base" and adjusted.value < 0.01
-    text = printed(sections(results))
-    assert "crows between recipes" in text and "4 and 5 checkpoints" in text
-    assert "large − base" in text and "between_recipes" in tables_of(sections(results))
-
-
-def test_effect_sizes_of_two_recipes_are_compared_over_checkpoints_as_welch_does():
-    from scipy.stats import ttest_ind
-
-    first, second = [0.5, 0.7, 0.9, 1.1], [0.1, 0.0, 0.3, 0.6]
-    sides = zip(("base", "large"), (first, second), strict=True)
-    rows = compare(
-        [one for group, values in sides for one in seat_results({"w": values}, {"w": [0.2] * 4}, group)]
-    )
-    (row,) = rows.where("difference between recipes", of="effect size")
-    (p,) = rows.where("p value", of="effect size")
-    assert row.value == pytest.approx(np.mean(first) - np.mean(second))
-    assert p.value == pytest.approx(ttest_ind(first, second, equal_var=False).pvalue, abs=1e-6)
+    base = crows_results(leaning + rng.normal(size=(300, 5)), "base")
+    large = crows_results(leaning + 1.0 + rng.normal(size=(300, 4)), "large")
+    row = side_by_side(base, large).headline
+    means = [
+        np.mean([result.measures.where("stereotype score", category="all")[0].value for result in side])
+        for side in (base, large)
+    ]
+    assert row.difference == pytest.approx(means[1] - means[0]) and row.p is not None and row.p < 0.01
 
 
 # Over training
@@ -120,16 +65,16 @@ def group(**table):
 def test_a_group_names_the_step_and_the_run_of_each_checkpoint():
     models = ["hf:s0-1k", "hf:s0-2k", "hf:s1-1k", "hf:s1-2k"]
     checkpoints = group(models=models, steps=[1000, 2000, 1000, 2000], seeds=[0, 0, 1, 1])
-    assert checkpoints.place_of("hf:s1-1k") == {"step": 1000, "run": 1}
+    assert (checkpoints.steps, checkpoints.seeds) == ((1000, 2000, 1000, 2000), (0, 0, 1, 1))
 
 
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        ({"models": ["hf:a", "hf:b"], "steps": [1, 2]}, "steps without seeds"),
+        ({"models": ["hf:a", "hf:b"], "steps": [1, 2]}, "seeds say which models belong to the same"),
         (
             {"models": ["hf:a", "hf:b", "hf:c"], "steps": [1, 2000, 1], "seeds": [0, 0, 1]},
-            r"seed 1 ends at step 1, another at 2,000[\s\S]*or leave that training out",
+            r"the trainings end at different steps: 1, 2,000[\s\S]*or leave those trainings out",
         ),
         ({"models": ["hf:a", "hf:a"]}, "twice in"),
     ],

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from shoal.core.errors import DataError
 from shoal.models import load_model
 
 CONTEXT = "the chess player was BLANK ."
@@ -131,16 +130,7 @@ def test_a_sentence_without_a_word_in_the_gap_is_an_error(masked, run, tmp_path)
     assert (measures[0].value, measures[0].errors) == (None, 1)
 
 
-def test_stored_scores_must_be_those_of_the_data(run, tmp_path):
-    path = write(tmp_path, [(*INTER, THREE), (*INTER, THREE)])
-    with pytest.raises(DataError, match=r"no scores for 3 of 6 sentences[\s\S]*1-0"):
-        run(stored(tmp_path, [(1, 2, 3)]), diagnostic="stereoset", data=path)
-    with pytest.raises(DataError, match="3 of 9 scored sentences are not in the data"):
-        run(stored(tmp_path, [(1, 2, 3)] * 3), diagnostic="stereoset", data=path)
-
-
-@pytest.mark.parametrize("profile", ["recommended", "reference"])
-def test_two_models_are_compared_by_the_mean_that_is_shown(profile, tmp_path):
+def test_two_models_are_compared_by_the_mean_that_is_shown(tmp_path):
     from shoal import audit
     from shoal.comparing.pairs import compare
 
@@ -151,14 +141,11 @@ def test_two_models_are_compared_by_the_mean_that_is_shown(profile, tmp_path):
         folder = tmp_path / name
         folder.mkdir()
         model = stored(folder, [(score, 5, 0) for score in stereotypes])
-        results.append(audit("bias", model, diagnostic="stereoset", data=path, profile=profile))
+        results.append(audit("bias", model, diagnostic="stereoset", data=path, profile="reference"))
     row = compare(results[:1], results[1:]).headline
     shown = [result.measures.where("stereotype score", category="all")[0].value or 0.0 for result in results]
     assert row.rates == pytest.approx(tuple(shown))
-    assert row.difference == pytest.approx(shown[1] - shown[0])
-    assert row.difference == pytest.approx(
-        {"recommended": -1 / 6, "reference": (-2 / 3 + 0 + 1 / 2) / 3}[profile]
-    )
+    assert row.difference == pytest.approx(shown[1] - shown[0]) == pytest.approx((-2 / 3 + 0 + 1 / 2) / 3)
 
 
 # Against naive code
@@ -241,18 +228,6 @@ def test_fillers_as_the_authors_fill_them(bytes_model, context, fillers, run, tm
     ours, _ = run(bytes_model, diagnostic="stereoset", data=path)
     if not context.startswith("BLANK"):  # the blank before a word is no part of it there
         assert abs(ours[0].value - outcomes[0].value) > 1e-6
-
-
-def test_a_filler_in_its_text_has_the_blank_before_it(bytes_model, run, tmp_path):
-    sentences = [CONTEXT.replace("BLANK", word) for word in ("asian", "fox", "he")]
-    path = write(tmp_path, [("intrasentence", "c", "age", CONTEXT, sentences)])
-    outcomes, _ = run(bytes_model, diagnostic="stereoset", data=path)
-    scores = []
-    for word in ("asian", "fox"):
-        pieces = bytes_model.tokenizer(f" {word}", add_special_tokens=False)["input_ids"]
-        assert bytes_model.tokenizer.convert_ids_to_tokens(pieces)[0].startswith("Ġ") and len(pieces) == 1
-        scores.append(chance(bytes_model, CONTEXT.replace("BLANK", "<mask>"), 0, pieces[0]))
-    assert outcomes[0].value == pytest.approx(scores[0] - scores[1], abs=1e-6)
 
 
 def test_a_causal_model_is_scored_as_naive_code_scores_it(save, run, tmp_path):

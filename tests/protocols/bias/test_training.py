@@ -1,10 +1,5 @@
 """Masked models made here: one tokenizer for all seeds, other weights for each, the same weights for the same seed."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -15,7 +10,7 @@ pytest.importorskip("transformers", reason="needs shoal[hf]")
 from shoal.core.errors import PlanError  # noqa: E402
 from shoal.protocols.bias.settings import Pretrain  # noqa: E402
 from shoal.protocols.bias.training import pretraining  # noqa: E402
-from shoal.training.from_scratch import MaskedBlocks, blocks_of, make_pieces, make_tokenizer  # noqa: E402  # noqa: E402
+from shoal.training.from_scratch import MaskedBlocks, blocks_of, make_tokenizer  # noqa: E402  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -58,17 +53,6 @@ def test_training_learns_what_can_stand_in_a_gap(text):
         for model in (fresh, trained)
     )
     assert after > before + 5
-
-
-@pytest.mark.slow
-def test_pieces_have_the_same_numbers_in_every_process(text):
-    code = (
-        "from pathlib import Path; from shoal.training.from_scratch import make_pieces; "
-        f"print('|'.join(make_pieces(Path({text!r}).read_text().splitlines(), 90)))"
-    )
-    env = {**os.environ, "PYTHONHASHSEED": "1"}  # this process has another
-    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=env)
-    assert run.stdout.strip() == "|".join(make_pieces(Path(text).read_text().splitlines(), 90))
 
 
 def test_masking_is_fifteen_per_cent_of_words_eight_one_one():

@@ -118,28 +118,19 @@ def test_each_representation_is_what_its_name_says(masked):
     assert len(places) >= 1 and len(masked.tokenizer.tokenize("unbelievable")) >= 1
 
 
-@pytest.mark.parametrize("representation", ["mean", "word_mean", "first_piece_no_specials"])
-def test_a_causal_model_is_pooled_as_naive_code_pools_it(representation, save):
+def test_a_causal_model_is_pooled_as_naive_code_pools_it(save):
     import torch
     import transformers
 
     folder = save("GPT2LMHeadModel")
     network = transformers.GPT2Model.from_pretrained(folder).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    examples = [("this is an unbelievable aster .", "unbelievable"), ("ants are things .", "ants")]
-    together = represent(load_model(f"hf:{folder}"), examples, representation)  # padded to one length
-    for vector, (text, word) in zip(together, examples, strict=True):
-        special = representation != "first_piece_no_specials"
-        encoded = tokenizer(text, return_tensors="pt", add_special_tokens=special)
+    texts = ["this is an unbelievable aster .", "ants are things ."]
+    together = represent(load_model(f"hf:{folder}"), [(text, "") for text in texts], "mean")  # padded
+    for vector, text in zip(together, texts, strict=True):
         with torch.no_grad():
-            states = network(**encoded).last_hidden_state[0].double().numpy()
-        number = text.split().index(word)
-        places = {
-            "mean": list(range(len(states))),
-            "word_mean": [at for at, own in enumerate(encoded.word_ids()) if own == number],
-            "first_piece_no_specials": [0],
-        }[representation]
-        assert vector == pytest.approx(states[places].mean(axis=0), abs=1e-5)
+            states = network(**tokenizer(text, return_tensors="pt")).last_hidden_state[0].double().numpy()
+        assert vector == pytest.approx(states.mean(axis=0), abs=1e-5)
 
 
 def test_causal_models_have_no_cls(save, run):

@@ -26,8 +26,6 @@ RULES: dict[str, Rule] = {
     "x_only": lambda y, t: y == "neu",
     "always_0": lambda y, t: False,
     "always_1": lambda y, t: True,
-    "third_word_fits_nothing": lambda y, t: t == "neu" or y != t,
-    "third_word_ignored": lambda y, t: y == "neu" if t == "neu" else y != t,
 }
 
-perfect, x_only, always_0, always_1, third_word_fits_nothing, third_word_ignored = map(reader, RULES.values())
+perfect, x_only, always_0, always_1 = map(reader, RULES.values())

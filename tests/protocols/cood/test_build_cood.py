@@ -13,7 +13,7 @@ from shoal.core.errors import ShoalError
 from shoal.protocols import cood
 from shoal.protocols.base import identity
 from shoal.protocols.cood.build import training_items
-from shoal.protocols.cood.cells import CELLS, cells_of, target
+from shoal.protocols.cood.grid import CELLS, cells_of, target
 from shoal.protocols.cood.texts import content, split_texts, training_texts
 
 USUAL = {"positive": "great", "neutral": "okay", "negative": "terrible"}
@@ -38,8 +38,8 @@ def three_texts(tmp_path):
 
 def test_the_toy_example_gives_four_items_and_nine_strings(three_texts):
     settings = cood.Settings(data=three_texts, per_label=(1,), test_per_label=1, validation_per_label=0)
-    items = {(item.example, item.target) for item in training_items(settings)}
-    (p,), (n,), (u,) = (texts for texts in training_texts(settings).values())
+    items = {(item.examples[0], item.labels[0]) for item in training_items(settings)}
+    p, n, u = training_texts(settings)
     assert items == {
         ((f"{p.texts[0]} It is great",), "consistent"),
         ((f"{n.texts[0]} It is terrible",), "consistent"),
@@ -74,14 +74,14 @@ def test_every_invariant_of_the_construction(settings, k, m, v, seed, names, tem
     )
     items, built = training_items(one), cood.build(one)
     assert len(items) == 4 * k
-    assert Counter(item.cell for item in items) == dict.fromkeys(cells_of("ID"), k)
-    assert Counter(item.target for item in items) == {"consistent": 2 * k, "inconsistent": 2 * k}
+    assert Counter(item.groups["cell"] for item in items) == dict.fromkeys(cells_of("ID"), k)
+    assert Counter(item.labels[0] for item in items) == {"consistent": 2 * k, "inconsistent": 2 * k}
     for t in ("fst", "sec"):
-        with_word = [item.target for item in items if item.cell.endswith(f"/{t}")]
+        with_word = [item.labels[0] for item in items if item.groups["cell"].endswith(f"/{t}")]
         assert Counter(with_word) == {"consistent": k, "inconsistent": k}, "the template alone says nothing"
-    assert not any(item.cell.endswith("/neu") for item in items)
+    assert not any(item.groups["cell"].endswith("/neu") for item in items)
     unseen = template.replace("<LABEL>", built.about["words"]["neu"])
-    assert not any(unseen in item.example[0] for item in items)
+    assert not any(unseen in item.examples[0][0] for item in items)
     test = [case for case in built.cases if case.groups["split"] == "test"]
     validation = [case for case in built.cases if case.groups["split"] == "validation"]
     assert Counter(case.groups["cell"] for case in test) == dict.fromkeys(CELLS, m)
@@ -97,7 +97,7 @@ def test_every_invariant_of_the_construction(settings, k, m, v, seed, names, tem
         ]
         assert by_cell[0] == by_cell[1] == by_cell[2], "the cells of a row hold the same texts"
     sides = [
-        {item.text for item in items},
+        {item.meta["text"] for item in items},
         *({case.meta["text"] for case in side} for side in (test, validation)),
     ]
     assert not sides[0] & sides[1] and not sides[0] & sides[2] and not sides[1] & sides[2]
@@ -112,7 +112,7 @@ def test_texts_that_read_the_same_never_stand_on_two_sides(tmp_path):
     settings = cood.Settings(data=str(path), per_label=(6,), test_per_label=4, validation_per_label=2)
     parts = split_texts(settings)
     assert parts.pool.dropped == {"the same text again": 72} and parts.pool.rows == 108
-    trained = {content(text.texts) for texts in training_texts(settings).values() for text in texts}
+    trained = {content(text.texts) for text in training_texts(settings)}
     asked = {content(text.texts) for text in (*parts.test, *parts.validation)}
     assert not trained & asked and (len(trained), len(asked)) == (18, 18)
 
@@ -139,15 +139,13 @@ def test_a_smaller_k_is_part_of_a_larger_and_a_seed_changes_training_only(settin
         settings(per_label=(12,)),
         settings(per_label=(12,), seed=1),
     )
-    texts = [
-        {text.id for own in training_texts(one).values() for text in own} for one in (small, large, other)
-    ]
+    texts = [{text.id for text in training_texts(one)} for one in (small, large, other)]
     assert texts[0] < texts[1] != texts[2]
     assert cood.build(small).cases == cood.build(large).cases == cood.build(other).cases
     assert identity(small, "cases") == identity(other, "cases")
 
 
-# Controls and revealed items
+# Controls
 
 
 @pytest.mark.parametrize(("control", "example", "items"), [
@@ -157,9 +155,9 @@ def test_a_smaller_k_is_part_of_a_larger_and_a_seed_changes_training_only(settin
 def test_controls_show_and_train_on_what_they_say(settings, control, example, items):
     one = settings(control=(control,))
     trained = training_items(one)
-    first = next(item for item in trained if item.cell == "fst/fst")
-    number = training_texts(one)["fst"][0].texts[0].split()[-1]
-    assert first.example == (example.format(n=number),) and len(trained) == items
+    first = next(item for item in trained if item.groups["cell"] == "fst/fst")
+    number = training_texts(one)[0].texts[0].split()[-1]
+    assert first.examples[0] == (example.format(n=number),) and len(trained) == items
     case = next(case for case in cood.build(one).cases if case.groups["cell"] == "fst/fst")
     assert case.examples[0] == (example.format(n=_number(one, case)),)
 
@@ -169,16 +167,6 @@ def _number(settings, case) -> str:
     return texts[case.meta["text"]].split()[-1]
 
 
-@pytest.mark.parametrize(("reveal", "cells"), [
-    (0, {}), (1, {"neu/neu": 1, "fst/neu": 1}), (5, {"neu/neu": 5, "fst/neu": 3, "sec/neu": 2}),
-])  # fmt: skip
-def test_revealing_adds_the_third_word_half_with_each_target(settings, reveal, cells):
-    items = training_items(settings(reveal=(reveal,)))
-    extra = items[20:]
-    assert Counter(item.cell for item in extra) == cells
-    assert {item.text for item in extra} <= {item.text for item in items[:20]}, "only the word is new"
-
-
 # Settings
 
 
@@ -186,7 +174,7 @@ def test_lists_multiply_and_every_job_has_a_name_of_its_own(toy):
     table = cood.Settings(
         data=toy(), test_per_label=4, validation_per_label=2, per_label=(2, 4),
         control=("none", "text only"), template=("It is <LABEL>", "Is it <LABEL>"),
-        names=(USUAL, {"positive": "cat", "neutral": "dog", "negative": "bird"}), reveal=(0, 1),
+        names=(USUAL, {"positive": "cat", "neutral": "dog", "negative": "bird"}),
     )  # fmt: skip
     parts = cood.parts(table)
     names = {
@@ -194,10 +182,8 @@ def test_lists_multiply_and_every_job_has_a_name_of_its_own(toy):
         for part in parts
         if (recipe := cood.recipe(part, "tiny:sentiment"))
     }
-    assert len(parts) == len(names) == 32
-    assert all(
-        len(value) == 1 for part in parts for value in (part.per_label, part.control, part.names, part.reveal)
-    )
+    assert len(parts) == len(names) == 16
+    assert all(len(value) == 1 for part in parts for value in (part.per_label, part.control, part.names))
     (one,) = cood.parts(cood.Settings(data=toy(), names=USUAL))
     assert one.names == (USUAL,)
 
@@ -224,11 +210,10 @@ TWICE = {"positive": "fine", "neutral": "okay", "negative": "Fine"}
 @pytest.mark.parametrize(("given", "message"), [
     ({"labels": ("positive", "negative")}, r'at least 3 labels; ".*toy.csv" has 2 \(negative, positive\)'),
     ({"labels": ("a", "b", "c")}, r"which label is(.|\n)*roles = \{fst = \"a\", sec = \"b\", neu = \"c\"\}"),
-    ({"roles": {"fst": "positive", "sec": "negative", "neu": "neutrel"}}, "'neutrel'(.|\n)*a different label for each"),
-    ({"per_label": (30,)}, r"24 texts of class 'positive' \(fst\) left to train on; per_label = 30"),
+    ({"roles": {"fst": "positive", "sec": "negative", "neu": "neutrel"}}, "a different label for each(.|\n)*'neutrel'"),
+    ({"per_label": (30,)}, r"24 texts of class 'positive' \(fst\) left; per_label = 30"),
     ({"template": ("It is",)}, "template = 'It is' has no slots"),
     ({"names": (TWICE,)}, "a different word for each"),
-    ({"reveal": (6,)}, "reveal = 6(.|\n)*cannot exceed per_label = 5"),
     ({"text": ("txt",)}, "no column 'txt'(.|\n)*found: text, label"),
     ({"data": "nowhere.csv"}, "data 'nowhere.csv': no such file"),
 ])  # fmt: skip
@@ -251,7 +236,9 @@ def test_what_is_exported_is_what_is_trained_on_and_asked(settings, tmp_path):
     }
     assert {name: len(lines) for name, lines in rows.items()} == {"train": 20, "validation": 16, "test": 108}
     assert all(row["label"] == target(row["cell"]) for lines in rows.values() for row in lines)
-    assert [tuple(row["texts"]) for row in rows["train"]] == [item.example for item in training_items(one)]
+    assert [tuple(row["texts"]) for row in rows["train"]] == [
+        item.examples[0] for item in training_items(one)
+    ]
     assert {row["case_id"] for row in rows["test"] + rows["validation"]} == {
         case.id for case in cood.build(one).cases
     }

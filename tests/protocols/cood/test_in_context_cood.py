@@ -14,7 +14,7 @@ from shoal import ShoalError
 from shoal.cli import main
 from shoal.models.prompted.prompt import read_prompt
 from shoal.protocols import cood
-from shoal.protocols.cood.in_context import demonstrating
+from shoal.protocols.cood.recipe import demonstrating
 from shoal.runs.settings import make_settings
 
 ROLE = {"positive": "fst", "negative": "sec", "neutral": "neu"}
@@ -92,10 +92,8 @@ def test_planted_endpoints_are_told_apart_through_run(rule, kind, toy, tmp_path:
     ("settings", "spec", "message"),
     [
         ({"shots": 2, "per_label": 5}, "", "per_label has no effect with shots"),
-        ({"shots": 2, "train": {"epochs": 3}}, "", "train has no effect with shots"),
         ({"shots": 2}, "tiny:sentiment", "shots needs a prompted model"),
         ({"shots": 2}, "openai:m?url=http://127.0.0.1:1&prompt=sentiment-plain", "no word for 'consistent'"),
-        ({"shots": 2}, "openai:m?url=http://127.0.0.1:1&prompt=agreement-pair", "takes first and second"),
         (
             {},
             "openai:m?url=http://127.0.0.1:1&prompt=agreement-plain",

@@ -6,7 +6,7 @@ import pytest
 from shoal.comparing.pairs import Choices, compare
 from shoal.core.records import Answers, Result
 from shoal.protocols import cood
-from shoal.protocols.cood.cells import CELLS, KINDS, LABELS, cells_of, target
+from shoal.protocols.cood.grid import CELLS, KINDS, LABELS, cells_of, target
 
 CHOICES = Choices(shuffles=500)
 
@@ -67,13 +67,3 @@ def test_every_cell_and_kind_differs_by_what_is_computed_by_hand(thrown):
         assert row.interval[0] < row.difference < row.interval[1]  # type: ignore[index, operator]
     assert comparison.headline == rows["accuracy", "COOD"]
     assert rows["accuracy", "COOD"].n == 60 and rows["accuracy", "fst/sec"].n == 30
-
-
-def test_texts_are_what_is_drawn_and_validation_texts_have_no_part(thrown):
-    rates = {"ID": 0.9, "COOD": 0.3, "OOD": 0.5}
-    comparison = compare([thrown(1, rates)], [thrown(2, rates)], CHOICES)
-    tests = {row.name: row.test for row in comparison.rows}
-    assert tests["gap"] == "sign flips of 90 clusters", (
-        "90 test texts; each stands in two or three of the cells"
-    )
-    assert tests["COOD"] == "sign flips of 60 clusters"

@@ -7,7 +7,6 @@ import pytest
 from shoal import audit
 from shoal.core.errors import ModelError
 from shoal.protocols import cood
-from shoal.protocols.cood.recipe import training_config
 from shoal.protocols.cood.settings import Train
 from shoal.training.stage import Recipe
 
@@ -25,12 +24,6 @@ def test_a_model_that_cannot_be_trained_is_told_what_it_would_need(settings):
         cood.recipe(settings(), "python:planted_readers:perfect")
 
 
-def test_the_learning_rate_is_the_papers_unless_the_model_is_tiny(settings):
-    assert training_config(settings(), "bert-base-uncased").learning_rate == 1e-5
-    assert training_config(settings(), "tiny:sentiment").learning_rate == 5e-4
-    assert training_config(settings(train=Train(learning_rate=3e-5)), "tiny:sentiment").learning_rate == 3e-5
-
-
 def test_a_stage_is_named_by_its_items_and_how_they_are_trained_on(settings):
     def identity(**given):
         return dict(recipe_of(settings(**given)).stages[0].identity)
@@ -42,7 +35,6 @@ def test_a_stage_is_named_by_its_items_and_how_they_are_trained_on(settings):
         {"per_label": (6,)},
         {"train": Train(epochs=3)},
         {"control": ("all cells",)},
-        {"reveal": (1,)},
         {"train": Train(batch=8)},
     ):
         assert identity(**other) != usual, other

@@ -9,11 +9,11 @@ from rich.console import Console
 
 from shoal.comparing.wording import about_cases, differing_settings
 from shoal.core.records import Measure, Measures
-from shoal.core.views import Curves, HeatMap
+from shoal.core.views import Curves
 from shoal.protocols import cood
-from shoal.protocols.cood.cells import cells_of
+from shoal.protocols.cood.grid import cells_of
 from shoal.protocols.cood.wording import verdict
-from shoal.render.csv_tables import tables_of
+from shoal.render.tables import tables_of
 from shoal.render.terminal import print_sections
 
 
@@ -31,8 +31,6 @@ def printed(*results, width: int = 110) -> str:
     ("perfect", "It combines text and template: 100.0 % of unseen combinations are right"),
     ("x_only", "It uses the shortcut: 0.0 % of unseen combinations are right"),
     ("always_0", "It has hardly learnt the trained combinations: 50.0 % are right"),
-    ("always_1", "It has hardly learnt the trained combinations: 50.0 % are right"),
-    ("third_word_ignored", "It combines text and template: 100.0 %"),
 ])  # fmt: skip
 def test_the_answer_comes_first_and_has_nothing_of_ood(rule, answer, settings, audited):
     text = printed(audited(settings(), f"python:planted_readers:{rule}"))
@@ -72,26 +70,12 @@ def test_a_comparison_has_a_line_per_setup_and_marks_what_was_not_learnt(setting
     assert "(100.0)" in text and "COOD in brackets" in text
     words = " ".join(text.split())
     assert "2 seeds (0, 1): a claim about the training recipe needs 5." in words
-    assert "K 2: one seed, so results hold for this checkpoint only." in words
+    assert "One seed, so results hold for this checkpoint only." in words
     assert "results hold for this training recipe" not in text
 
 
 def as_one_model(result):
     return replace(result, job={**result.job, "model": "hf:same"})
-
-
-def test_pairs_of_setups_stand_side_by_side_and_what_is_sure_is_marked(settings, audited):
-    results = [
-        audited(settings(per_label=(k,), seed=seed), f"python:planted_readers:{rule}")
-        for k, rule in ((2, "x_only"), (5, "perfect"))
-        for seed in (0, 1)
-    ]
-    results.append(audited(settings(per_label=(3,)), "python:planted_readers:perfect"))
-    lines = printed(*map(as_one_model, results)).splitlines()
-    sure, alone = (next(line for line in lines if line.split()[:3] == ["K", *pair])
-                   for pair in (["5", "2"], ["3", "2"]))  # fmt: skip
-    assert "+100.0 ▲" in sure and "▲" not in alone
-    assert "no interval: with one run on a side, the difference is of these runs only" in lines
 
 
 def test_every_cell_of_every_job_stands_in_the_csv(settings, audited):
@@ -101,14 +85,14 @@ def test_every_cell_of_every_job_stands_in_the_csv(settings, audited):
     rows = list(csv.DictReader(io.StringIO(tables_of(sections)["cells"])))
     assert len(rows) == 18
     wanted = {"K": "5", "control": "none", "template": "It is <LABEL>", "names": "usual", "unseen": "neutral"}
-    wanted |= {"reveal": "0", "seed": "0", "epoch": "", "cell": "fst/sec", "y": "fst", "t": "sec"}
+    wanted |= {"seed": "0", "epoch": "", "cell": "fst/sec", "y": "fst", "t": "sec"}
     wanted |= {"group": "COOD", "target": "inconsistent", "accuracy": "0.0", "accuracy low": "0.0"}
     wanted |= {"accuracy n": "12"}
     assert rows[4].items() >= wanted.items()
     assert rows[4].keys() - wanted.keys() == {"dataset", "model", "accuracy high"}
 
 
-def test_several_sizes_are_the_papers_figure_3_and_the_nine_cells_stand_side_by_side(settings, audited):
+def test_several_sizes_are_the_papers_figure_3(settings, audited):
     rules = {2: "x_only", 10: "perfect"}  # ten is more than two: sizes are numbers, not words
     results = [
         as_one_model(audited(settings(per_label=(k,), seed=seed), f"python:planted_readers:{rule}"))
@@ -120,9 +104,6 @@ def test_several_sizes_are_the_papers_figure_3_and_the_nine_cells_stand_side_by_
     (sizes,) = [block for block in blocks if isinstance(block, Curves) and block.name == "sizes"]
     unseen = next(line for line in sizes.lines if line.name == "COOD")
     assert [(k, row.value) for k, row in unseen.points] == [(2.0, 0.0), (10.0, 1.0)]
-    (grid,) = [block for block in blocks if isinstance(block, HeatMap)]
-    assert [grid.cells[row, 1].value for row in range(6)] == [0.0, 1.0, 1.0, 1.0, 1.0, 1.0]
-    assert {grid.cells[row, 1].groups["cell"] for row in range(3)} == {"fst/sec", "sec/sec", "neu/sec"}
 
 
 def test_the_header_names_k_and_a_training_elsewhere_is_not_claimed(settings, audited):

@@ -16,7 +16,7 @@ from shoal.protocols.learning import view
 from shoal.protocols.learning.findings import conclusions as conclude
 from shoal.protocols.learning.settings import Settings, Train
 from shoal.protocols.learning.table3 import tables_by_name
-from shoal.render.csv_tables import tables_of
+from shoal.render.tables import tables_of
 from shoal.render.terminal import print_sections
 
 IID = {"config": "iid", "method": "vanilla", "hold out": "none"}

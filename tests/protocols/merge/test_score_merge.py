@@ -17,7 +17,7 @@ from shoal.protocols import merge
 from shoal.protocols.base import Built
 from shoal.protocols.merge import Settings, build
 from shoal.protocols.merge.score import find_measure, score
-from shoal.render.csv_tables import tables_of
+from shoal.render.tables import tables_of
 from shoal.render.terminal import print_sections
 
 HEADLINE = ("0.5", "0.9", "0.95", "1")
@@ -239,25 +239,3 @@ def _classes(case: Case) -> set[str]:
         for made in case.meta.get("patterns", ())
         if "word class" in made["groups"]
     }
-
-
-@pytest.mark.nightly
-def test_intervals_hold_their_level():
-    """Two problems of five variants on each of 40 premises, whose accuracy is drawn from Beta(4, 1): 95 % intervals.
-
-    Then the sample accuracy is 4/5, and all five of a problem are right with probability E p⁵ = 4/9.
-    """
-    expected = {"sample accuracy": ({}, 4 / 5), "pattern accuracy": ({"threshold": "1"}, 4 / 9)}
-    rng, hits, times = np.random.default_rng(4), dict.fromkeys(expected, 0), 150
-    for _ in range(times):
-        right = rng.binomial(5, rng.beta(4.0, 1.0, size=40).repeat(2))
-        built, answers = patterns(right.tolist(), 5)
-        cases = [replace(case, cluster=f"premise {number // 2}") for number, case in enumerate(built.cases)]
-        measures = Measures(score(Settings(), replace(built, cases=cases), {"": answers}).measures)
-        for name, (groups, truth_of) in expected.items():
-            row = find_measure(measures, name, groups)
-            assert row is not None and row.interval is not None
-            assert row.interval_method == "wilson over premises"
-            hits[name] += row.interval[0] <= truth_of <= row.interval[1]
-    shares = {name: count / times for name, count in hits.items()}
-    assert all(0.9 <= share <= 0.995 for share in shares.values()), shares

@@ -10,7 +10,7 @@ lists are in the order of frequency; the sentences use the rarer words only, so 
 
 from numpy.random import Generator
 
-from .rows import Row, draw, pick, pick_two, sentence
+from . import Row, draw, pick, pick_two, sentence
 
 LISTS: dict[str, str] = {
     "person": "man woman boy girl child player student worker lady soldier doctor teacher dancer singer runner "

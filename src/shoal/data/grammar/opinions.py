@@ -5,7 +5,7 @@ A neutral review tells what happened, says what was there, or weighs one thing a
 
 from numpy.random import Generator
 
-from .rows import Row, draw, pick, pick_two, sentence
+from . import Row, draw, pick, pick_two, sentence
 from .sentiment import DAYS, DOMAINS, NAMES, OTHER, POLARITIES, RELATIVES, Domain, about, fact, review
 
 MIDDLING = "average ordinary middling typical standard usual plain unremarkable everyday so-so"

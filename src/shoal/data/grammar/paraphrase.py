@@ -6,7 +6,7 @@ and differ in topic alone.
 
 from numpy.random import Generator
 
-from .rows import Row, draw, pick, pick_two
+from . import Row, draw, pick, pick_two
 
 TOPICS: dict[str, str] = {
     "skill": "the guitar|chess|Spanish|the piano|cooking|swimming|photography|drawing|yoga|juggling|Greek|singing|"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from numpy.random import Generator
 
-from .rows import Row, draw, pick, sentence
+from . import Row, draw, pick, sentence
 
 WOMEN = "Marta|Elena|Priya|Greta|Rosa|Ingrid|Naomi|Olga|Leila|Joanna"
 MEN = "Jonas|Omar|Felix|Ivan|Pavel|Lars|Mateo|Kofi|Viktor|Emil"

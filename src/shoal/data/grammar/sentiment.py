@@ -9,7 +9,7 @@ from typing import Literal
 
 from numpy.random import Generator
 
-from .rows import Row, draw, pick, pick_two, sentence
+from . import Row, draw, pick, pick_two, sentence
 
 Polarity = Literal["positive", "negative"]
 POLARITIES: tuple[Polarity, Polarity] = ("negative", "positive")

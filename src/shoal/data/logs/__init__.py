@@ -7,17 +7,21 @@
 format: write a module with a `Log`, and add a line to LOGS.
 """
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from ...core.errors import DataError
+from ...core.errors import DataError, some
 from ...core.files import BOM, LONGEST_LINE, first_bytes, read_json, read_json_lines
+from ..cells import has_path, value_at
+from ..tables import Rows, open_rows
 from . import eee, helm, inspect_ai, lm_eval, mlflow, promptfoo
-from .archives import ZIP, is_inspect_archive
-from .samples import Log, Question, Sample
+from .samples import Log, Question, Sample, as_text
 
-__all__ = ["LOGS", "Log", "OpenLog", "Sample", "open_log"]
+__all__ = ["LOGS", "Log", "OpenLog", "Sample", "graded_samples", "open_log"]
+
+T = TypeVar("T")
 
 LOGS: dict[str, Log] = {
     "lm-eval": lm_eval.LOG,
@@ -62,20 +66,20 @@ class OpenLog:
     def samples(self) -> Iterator[tuple[int, Any, Sample]]:
         """Yield number, row and sample; an error names its place."""
         for number, row in self.rows():
-            try:
-                sample = self.log.sample(row)
-            except BROKEN as problem:
-                raise self._broken(f"{self.path}, {self.unit} {number}", "sample", problem) from None
-            yield number, row, sample
+            yield number, row, self._read(number, row, self.log.sample)
 
     def question(self, number: int, row: Any) -> Question:
         """Return a row as a labelled case with its answer."""
+        return self._read(number, row, self.log.question)
+
+    def _read(self, number: int, row: Any, read: Callable[[Any], T]) -> T:
+        where = f"{self.path}, {self.unit} {number}"
         try:
-            return self.log.question(row)
+            return read(row)
         except DataError as problem:
-            raise problem.at(f"{self.path}, {self.unit} {number}") from None
+            raise problem.at(where) from None
         except BROKEN as problem:
-            raise self._broken(f"{self.path}, {self.unit} {number}", "sample", problem) from None
+            raise self._broken(where, "sample", problem) from None
 
     def _broken(self, where: str, what: str, problem: Exception) -> DataError:
         return DataError(
@@ -88,8 +92,10 @@ class OpenLog:
 def open_log(path: Path) -> OpenLog | None:
     """Return a log that is recognised by its content; None for other files, an error for a summary without samples."""
     start = b"" if path.is_dir() else first_bytes(path, AT_START).removeprefix(BOM).lstrip()
-    if start.startswith(ZIP):
-        return OpenLog(path, "inspect", inspect_ai.Archive(path)) if is_inspect_archive(path) else None
+    if start.startswith(inspect_ai.ZIP):
+        return (
+            OpenLog(path, "inspect", inspect_ai.read_archive(path)) if inspect_ai.is_archive(path) else None
+        )
     if path.suffix == ".eval":
         raise DataError(
             f"{path}: not an inspect log", why="it is not a zip archive", fix="copy the file again"
@@ -104,8 +110,11 @@ def open_log(path: Path) -> OpenLog | None:
             raise
         return None  # a text that begins with a brace
     for name, log in LOGS.items():
-        if log.summary and log.summary.fits(content):
-            raise DataError(f"{path}: {log.summary.what}", fix=log.summary.fix)
+        if log.is_summary(content):
+            raise DataError(
+                f"{path}: averages of {log.title}, without samples",
+                fix="give its file with a row for each sample, such as the one that lm-eval writes with --log_samples",
+            )
         if (is_line or log.rows is not None) and log.fits(content):  # a document may stand on one line
             return OpenLog(path, name, content)
     return None
@@ -118,3 +127,78 @@ def _first_value(path: Path) -> tuple[Any, bool]:
     if line.startswith(b"{") and line.rstrip().endswith(b"}") and (newline or len(first) < LONGEST_LINE):
         return next(read_json_lines(path))[1], True
     return read_json(path, nan=True), False  # inspect's mark of an unscored sample
+
+
+# Tables with an id and a score: the columns are known by their usual names, or by options
+
+IDS = (
+    "id", "sample_id", "case_id", "doc_id", "example_id", "instance_id", "question_id", "uid", "uuid", "idx", "index",
+)  # fmt: skip
+SCORES = (
+    "score", "scores", "correct", "is_correct", "passed", "pass", "success", "acc", "accuracy", "reward", "grade",
+    "exact_match", "em", "f1", "bleu", "rougeL", "rouge_l", "acc_norm",
+)  # fmt: skip
+ENDINGS = ("_score", "/score", ".score", "/value")
+RUNS = ("epoch", "run", "repeat", "trial", "seed", "attempt")
+TEXTS = ("text", "input", "question", "prompt", "sentence", "query")
+TARGETS = ("target", "expected", "reference", "gold", "ground_truth")
+ANSWERS = ("answer", "output", "prediction", "response", "completion")
+MODELS = ("model", "model_id", "model_name")
+
+
+def graded_samples(path: Path, options: Mapping[str, str]) -> Iterator[tuple[int, Mapping[str, Any], Sample]]:
+    """Yield the number of each row, the row and its sample."""
+    table = open_rows(path)
+    columns = table.columns
+    named = [options[name] for name in ("id", "run", "metric") if name in options]
+    table.require(path, [name for name in named if name not in columns])
+    identity = options.get("id") or _first(columns, IDS)
+    scores = _scores(table, options.get("metric", ""))
+    if not identity or not scores:
+        missing = "a score" if identity else "an id"
+        raise DataError(
+            f"{path}: no column of {missing}",
+            why=f"found: {some(columns, 12)}",
+            fix="?metric=COLUMN, the column of the score" if identity else "?id=COLUMN, the column of the id",
+        )
+    run = options.get("run") or _first(columns, RUNS)
+    text, target, answer, model = (_first(columns, names) for names in (TEXTS, TARGETS, ANSWERS, MODELS))
+    for number, row in table.rows:
+        key = value_at(row, identity)
+        if key in (None, "") or key != key:
+            raise DataError(f"{path}, {table.unit} {number}: no id in {identity!r}", fix="?id=COLUMN")
+        key = json.dumps(key, ensure_ascii=False, sort_keys=True) if isinstance(key, dict | list) else key
+        said = [as_text(row.get(name)) if name else "" for name in (text, target, answer)]
+        error = as_text(row.get("error"))
+        graded = {} if error else {name: _cell(value_at(row, name)) for name in scores}
+        yield (
+            number,
+            row,
+            Sample(
+                str(key),
+                graded,
+                text=said[0],
+                target=said[1],
+                answer=said[2],
+                run=as_text(value_at(row, run)) if run else "",
+                model=as_text(row.get(model)) if model else "",
+                error=error or ("" if any(value is not None for value in graded.values()) else "no score"),
+            ),
+        )
+
+
+def _first(columns: Sequence[str], names: Sequence[str]) -> str:
+    by_name = {column.lower(): column for column in reversed(columns)}
+    return next((by_name[name] for name in names if name in by_name), "")
+
+
+def _scores(table: Rows, metric: str) -> list[str]:
+    """Return the columns that may hold scores: the named one, else those with usual names."""
+    if metric:
+        return [metric] if metric in table.columns or any(has_path(row, metric) for row in table.head) else []
+    known = {name.lower() for name in SCORES}
+    return [name for name in table.columns if name.lower() in known or name.lower().endswith(ENDINGS)]
+
+
+def _cell(value: Any) -> Any:
+    return None if isinstance(value, str) and not value.strip() else value

@@ -1,8 +1,6 @@
 """Every Eval Ever: instance-level JSON Lines (schema `instance_level_eval`), a line per sample, epoch and metric."""
 
-from typing import Any
-
-from .samples import Log, Question, Row, Sample, Summary, as_text, is_object, place_of
+from .samples import Log, Question, Row, Sample, as_text, is_object, question_of
 
 
 def _sample(row: Row) -> Sample:
@@ -31,14 +29,7 @@ def _answer(row: Row) -> str:
 
 
 def _question(row: Row) -> Question:
-    sample, choices = _sample(row), tuple(map(str, (row.get("input") or {}).get("choices") or ()))
-    place = place_of(sample.target, choices)
-    label = sample.target if place is None else choices[place]
-    return Question((sample.text,), label, sample.answer.strip(), choices)
-
-
-def _is_aggregate(value: Any) -> bool:
-    return is_object(value, "schema_version", "evaluation_results")
+    return question_of(_sample(row), tuple(map(str, (row.get("input") or {}).get("choices") or ())))
 
 
 LOG = Log(
@@ -46,9 +37,5 @@ LOG = Log(
     lambda row: is_object(row, "sample_id", "evaluation") and "evaluation_id" in row,
     _sample,
     _question,
-    summary=Summary(
-        _is_aggregate,
-        "an Every Eval Ever record of averages, without samples",
-        "give its instance-level file, which detailed_evaluation_results names (.jsonl)",
-    ),
+    is_summary=lambda value: is_object(value, "schema_version", "evaluation_results"),
 )

@@ -3,25 +3,15 @@
 `scenario_state.json` of the same folder has the texts and answers.
 """
 
-from collections.abc import Iterable
 from typing import Any
 
 from ...core.errors import DataError
-from .samples import Log, Question, Row, Sample, Summary, as_text, is_object
+from .samples import Log, Question, Row, Sample, as_text, is_object, question_of
 
 UNSCORED = (
-    *(
-        "num_",
-        "inference_",
-        "batch_size",
-        "finish_reason",
-        "training_",
-        "max_prob",
-        "logprob",
-        "prompt_truncated",
-    ),
-    *("request_", "estimated_", "predicted_index", "logits", "perplexity", "bits_per_byte"),
-)
+    "num_", "inference_", "batch_size", "finish_reason", "training_", "max_prob", "logprob", "prompt_truncated",
+    "request_", "estimated_", "predicted_index", "logits", "perplexity", "bits_per_byte",
+)  # fmt: skip
 """Counts, durations and likelihoods, which grade no answer."""
 SIGNS = (b'"instance_id"', b'"sum_squared"')
 """Keys at the beginning of its files."""
@@ -51,17 +41,8 @@ def _question(row: Row) -> Question:
     )
 
 
-def _rows(document: Any) -> Iterable[Any]:
-    return document  # type: ignore[no-any-return]
-
-
 def _is_aggregate(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and is_object(value[0], "name", "count", "sum")
-        and isinstance(value[0]["name"], dict)
-    )
+    return isinstance(value, list) and bool(value) and is_object(value[0], "name", "count", "sum")
 
 
 def _state_sample(row: Row) -> Sample:
@@ -81,26 +62,11 @@ def _state_sample(row: Row) -> Sample:
     )
 
 
-def _state_question(row: Row) -> Question:
-    sample = _state_sample(row)
-    return Question((sample.text,), sample.target, sample.answer.strip())
-
-
 STATE = Log(
     "HELM",
     lambda value: is_object(value, "adapter_spec", "request_states"),
     _state_sample,
-    _state_question,
+    lambda row: question_of(_state_sample(row)),
     lambda document: document["request_states"],
 )
-LOG = Log(
-    "HELM",
-    _fits,
-    _sample,
-    _question,
-    _rows,
-    Summary(
-        _is_aggregate, "HELM's averages, without instances", "give per_instance_stats.json of the same folder"
-    ),
-    unscored=UNSCORED,
-)
+LOG = Log("HELM", _fits, _sample, _question, lambda document: document, _is_aggregate, unscored=UNSCORED)

@@ -5,47 +5,118 @@ Samples that the log announces and does not have, because the run was stopped, a
 """
 
 import re
+import struct
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ...core.errors import DataError, errors_at
-from ...core.files import parse_json
-from .archives import HEADER, START, Members
-from .samples import Log, Question, Row, Sample, Summary, as_text, case_of, is_object
+from ...core.errors import DataError, MissingExtra, errors_at
+from ...core.files import LARGEST_WHOLE, most_unzipped, parse_json, swollen
+from .samples import Log, Question, Row, Sample, as_text, case_of, is_object
 
+ZIP = b"PK\x03\x04"
+ZSTANDARD = 93
+LOCAL_HEADER = 30
+BROKEN_ZIP = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError),
+    *(OSError, RuntimeError, ValueError, KeyError, TypeError),
+)
+"""Errors that a damaged archive raises."""
+START = "_journal/start.json"
+HEADER = "header.json"
 SAMPLE = re.compile(r"samples/.+\.json")  # ids may have slashes
 ATTACHMENT = "attachment://"
 MOST_EPOCHS = 10_000
 """A damaged log may announce more."""
 
 
-class Archive(Mapping[str, Any]):
-    """An `.eval` archive as the object that the JSON log is; samples are read on demand."""
+def is_archive(path: Path) -> bool:
+    """Return whether a zip archive has the members of an inspect log."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return not {HEADER, START}.isdisjoint(archive.namelist())
+    except BROKEN_ZIP:
+        return path.suffix == ".eval"  # a damaged log is an error of its own, not a workbook
 
-    def __init__(self, path: Path) -> None:
-        self._path, self._members = path, Members(path)
-        names = self._members.names()
-        self._header = self._json(HEADER if HEADER in names else START)
-        self._samples = sorted(filter(SAMPLE.fullmatch, names))
-        if not isinstance(self._header, dict):
-            raise DataError(
-                f"{path}: not an inspect log", why=f"{HEADER} is not an object", fix="run inspect again"
-            )
 
-    def __getitem__(self, name: str) -> Any:
-        return map(self._json, self._samples) if name == "samples" else self._header[name]
+def read_archive(path: Path) -> dict[str, Any]:
+    """Return an `.eval` archive as the object that the JSON log is; samples are read on demand."""
+    with _named_errors(path):
+        with zipfile.ZipFile(path) as archive:
+            members = dict(archive.NameToInfo)
+        if sum(member.file_size for member in members.values()) > most_unzipped(path):
+            raise swollen(path)
+        header = _member(path, members[HEADER if HEADER in members else START])
+        return {**header, "samples": Samples(path, members)}
 
-    def __iter__(self) -> Iterator[str]:
-        return iter({**self._header, "samples": ()})
 
-    def __len__(self) -> int:
-        return len({**self._header, "samples": ()})
+class Samples:
+    """The samples of an archive; names of members are only looked up."""
 
-    def _json(self, name: str) -> Any:
-        content = self._members.read(name)
-        with errors_at(f"{self._path}: {name}"):
-            return parse_json(content, "run inspect again", nan=True)
+    def __init__(self, path: Path, members: Mapping[str, zipfile.ZipInfo]) -> None:
+        self._path = path
+        self._members = [members[name] for name in sorted(filter(SAMPLE.fullmatch, members))]
+
+    def __iter__(self) -> Iterator[Any]:
+        for member in self._members:
+            with _named_errors(self._path):
+                row = _member(self._path, member)
+            yield row
+
+
+@contextmanager
+def _named_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except BROKEN_ZIP as problem:
+        raise DataError(
+            f"{path}: not a whole inspect log",
+            why=str(problem),
+            fix="copy the file again, or run inspect again",
+        ) from None
+
+
+def _member(path: Path, member: zipfile.ZipInfo) -> Any:
+    """Return the JSON value in a member of an archive, checked against its size and checksum."""
+    name = member.filename
+    if member.file_size > LARGEST_WHOLE:
+        raise DataError(
+            f"{path}: {name} is larger than {LARGEST_WHOLE // 2**20} MB, unzipped",
+            fix="inspect log dump, and keep the samples without their events",
+        )
+    content = _zstandard(path, member) if member.compress_type == ZSTANDARD else _unzipped(path, member)
+    if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
+        raise ValueError(f"{name} is not what its checksum says")
+    with errors_at(f"{path}: {name}"):
+        return parse_json(content, "run inspect again", nan=True)
+
+
+def _unzipped(path: Path, member: zipfile.ZipInfo) -> bytes:
+    with zipfile.ZipFile(path) as archive, archive.open(member) as stream:
+        return stream.read(member.file_size + 1)
+
+
+def _zstandard(path: Path, member: zipfile.ZipInfo) -> bytes:
+    """Return the content of a member that inspect compressed; `zipfile` reads this from Python 3.14 on."""
+    try:
+        import zstandard
+    except ImportError:
+        raise MissingExtra(
+            "zstandard", needed_for="inspect's .eval files; inspect log dump FILE writes JSON"
+        ) from None
+    with path.open("rb") as stream:
+        stream.seek(member.header_offset)
+        header = stream.read(LOCAL_HEADER)  # its names have lengths of their own
+        stream.seek(sum(struct.unpack("<HH", header[26:30])), 1)
+        packed = stream.read(member.compress_size)
+    try:
+        reader = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
+        return bytes(reader.read(member.file_size + 1))
+    except zstandard.ZstdError as problem:
+        raise ValueError(str(problem)) from None
 
 
 def _rows(log: Any) -> Iterable[Any]:
@@ -123,19 +194,11 @@ def _question(row: Row) -> Question:
     return Question((sample.text,), label, answer, choices)
 
 
-def _is_header(value: Any) -> bool:
-    return is_object(value, "eval", "status") and "samples" not in value
-
-
 LOG = Log(
     "inspect",
-    lambda value: isinstance(value, Mapping) and "eval" in value and "samples" in value,
+    lambda value: is_object(value, "eval", "samples"),
     _sample,
     _question,
     _rows,
-    Summary(
-        _is_header,
-        "the header of an inspect log, without samples",
-        "inspect log dump FILE, without --header-only",
-    ),
+    lambda value: is_object(value, "eval", "status") and "samples" not in value,
 )

@@ -15,7 +15,6 @@ from .samples import (
     Question,
     Row,
     Sample,
-    Summary,
     case_of,
     choice_letter,
     is_object,
@@ -162,18 +161,10 @@ def _question(row: Row) -> Question:
     return Question(texts, label, choices[likelihoods.index(max(likelihoods))], choices, likelihoods)
 
 
-def _is_aggregate(value: Any) -> bool:
-    return is_object(value, "results", "configs") and isinstance(value["results"], Mapping)
-
-
 LOG = Log(
     "lm-eval",
     _fits,
     _sample,
     _question,
-    summary=Summary(
-        _is_aggregate,
-        "lm-eval's averages, without samples",
-        "run lm-eval again with --log_samples, and give its samples_TASK_DATE.jsonl",
-    ),
+    is_summary=lambda value: is_object(value, "results", "configs") and isinstance(value["results"], Mapping),
 )

@@ -40,15 +40,6 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """A file of the same tool that has only averages."""
-
-    fits: Callable[[Any], bool]
-    what: str
-    fix: str
-
-
-@dataclass(frozen=True, slots=True)
 class Log:
     """A format: how it is recognised, and how a row of it is read."""
 
@@ -59,7 +50,8 @@ class Log:
     question: Callable[[Any], Question]
     rows: Callable[[Any], Iterable[Any]] | None = None
     """The rows of a document; None for JSON Lines."""
-    summary: Summary | None = None
+    is_summary: Callable[[Any], bool] = lambda value: False
+    """Whether a document is a file of the same tool that has only averages."""
     metric: str = ""
     """The metric that is meant where a file has several."""
     unscored: Sequence[str] = field(default=())
@@ -101,6 +93,13 @@ def place_of(label: str, choices: Sequence[str]) -> int | None:
         return choices.index(label.strip())
     number = int(label) if label.isascii() and label.isdecimal() else -1
     return number if 0 <= number < len(choices) else None
+
+
+def question_of(sample: Sample, choices: tuple[str, ...] = ()) -> Question:
+    """Return a sample of one text as a labelled case."""
+    place = place_of(sample.target, choices)
+    label = sample.target if place is None else choices[place]
+    return Question((sample.text,), label, sample.answer.strip(), choices)
 
 
 def as_text(value: Any) -> str:

@@ -13,17 +13,15 @@ Every request reads the key from the environment. `response.py` removes the key 
 import asyncio
 import json
 import logging
+import math
 import os
 import random
 import re
 import time
-import zlib
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import cached_property
 from importlib.util import find_spec
 from threading import Lock, Thread
@@ -32,7 +30,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 from weakref import finalize
 
-from ...core.errors import ModelError
+from ...core.errors import MissingExtra, ModelError
 from ..validate import shortened
 from .response import Completion, clean, read_completion, read_json
 from .spending import Spending, estimated_tokens
@@ -47,11 +45,8 @@ DAY = 86_400.0
 IN_A_ROW = 20
 TRIAL_TRIES = 3
 LARGEST_RESPONSE = 4 * 2**20
-"""Bytes, decompressed: a line of stored answers may have twice as many."""
-DECODERS = {"": None, "identity": None, "gzip": 31, "x-gzip": 31, "deflate": 15}
-"""Content encodings to the window bits of zlib."""
+"""Bytes: a line of stored answers may have twice as many."""
 
-MINUTE = 60.0
 CALM = 10.0
 """Seconds in which complaints of a server count as one: requests in flight together fail together."""
 PATIENT = 50
@@ -75,8 +70,6 @@ class Failure:
     wait: float | None = None
     """Seconds that the server asks us to wait."""
     out_of_quota: bool = False
-    location: str = ""
-    """Where a redirect leads."""
 
 
 @dataclass
@@ -94,7 +87,6 @@ class Client:
     """For waits only: no answer depends on it."""
     sleep: Callable[[float], Awaitable[None]] | None = None
     """Replaces the waits between tries."""
-    clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
         self._halted = asyncio.Event()
@@ -136,7 +128,7 @@ class Client:
         raise ModelError(f"{self.who}: {last}", fix=f"check the server at {self.url}, and try again")
 
     async def _try(self, body: dict[str, Any], tries: int) -> Completion:
-        started, problem = self.clock(), "not asked: the job was stopped"
+        started, problem = time.monotonic(), "not asked: the job was stopped"
         for attempt in range(tries):
             if self._halted.is_set():
                 break
@@ -148,7 +140,7 @@ class Client:
             if outcome.status == 429:
                 self.limiter.slow_down()
             seconds = self._back_off(attempt) if outcome.wait is None else outcome.wait
-            if attempt + 1 == tries or self.clock() - started + seconds > PATIENCE:
+            if attempt + 1 == tries or time.monotonic() - started + seconds > PATIENCE:
                 break
             await self._sleep(seconds)
         raise FailedError(problem)
@@ -162,7 +154,7 @@ class Client:
             return await self._request(body, key)
         except TimeoutError:
             return Failure(f"no complete response within {self.timeout:g} s")
-        except (aiohttp.ClientPayloadError, aiohttp.ClientResponseError, ValueError, zlib.error) as problem:
+        except (aiohttp.ClientPayloadError, aiohttp.ClientResponseError, ValueError) as problem:
             return Failure(self._shown(f"malformed response: {problem}", key))
         except (aiohttp.ClientError, OSError) as problem:
             return Failure(self._shown(f"no connection to {self.url}: {problem}", key))
@@ -204,13 +196,11 @@ class Client:
         message = error.get("message") if isinstance(error, dict) else error
         if not isinstance(message, str) or not message:
             message = clean(text.strip() or response.reason or "", key)
-        location = response.headers.get("Location", "") if 300 <= response.status < 400 else ""
         return Failure(
             self._shown(f"the server says {response.status}: {message}", key),
             response.status,
             retry_after(response.headers.get("Retry-After", "")),
             response.status == 429 and "insufficient_quota" in text,
-            self._shown(location, key),
         )
 
     def _stop_or_refuse(self, failure: Failure) -> None:
@@ -219,7 +209,7 @@ class Client:
         if 300 <= status < 400:
             raise ModelError(
                 f"{self.who}: the server redirects to another address ({status})",
-                why=f"shoal does not follow redirects: texts and key would go to {failure.location or 'it'}",
+                why="shoal does not follow redirects: texts and key would go to it",
                 fix="url=, with the address that you trust",
             )
         if status in (401, 403, 404) or failure.out_of_quota:
@@ -283,7 +273,7 @@ class Client:
 
         # Some versions of aiohttp log a cookie that they cannot read, and a server may have put the key there.
         logging.getLogger("aiohttp.client").addFilter(_is_not_about_cookies)
-        # Compressed bodies are decompressed in `_body`, up to a limit. Cookies are not kept.
+        # A compressed body could unpack to any size, so none is accepted. Cookies are not kept.
         session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0),
             timeout=aiohttp.ClientTimeout(total=self.timeout),
@@ -314,16 +304,13 @@ def _close(session: Any, loop: asyncio.AbstractEventLoop) -> None:
 
 
 async def _body(response: Any) -> bytes:
-    """Return a response body, decompressed; raise ValueError above the limit."""
-    encoding = response.headers.get("Content-Encoding", "").strip().lower()
-    if encoding not in DECODERS:
+    """Return a response body; raise ValueError if it is compressed, which we did not allow, or above the limit."""
+    encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+    if encoding not in ("", "identity"):
         raise ValueError(f"unknown content encoding {encoding!r}")
-    bits = DECODERS[encoding]
-    decoder = None if bits is None else zlib.decompressobj(bits)
     body = bytearray()
     async for chunk in response.content.iter_any():
-        room = LARGEST_RESPONSE + 1 - len(body)
-        body += decoder.decompress(chunk, room) if decoder else chunk
+        body += chunk
         if len(body) > LARGEST_RESPONSE:
             raise ValueError(f"more than {LARGEST_RESPONSE // 2**20} MB")
     return bytes(body)
@@ -332,18 +319,12 @@ async def _body(response: Any) -> bytes:
 def require_library() -> None:
     """Raise at once if aiohttp is missing."""
     if find_spec("aiohttp") is None:
-        raise ModelError("aiohttp is not installed", why="openai: models need it", fix="pip install aiohttp")
+        raise MissingExtra("aiohttp", needed_for="openai: models")
 
 
 def retry_after(header: str) -> float | None:
-    """Return the seconds in a `Retry-After` header, a number or a date; None if it makes no sense."""
-    if re.fullmatch(r"[0-9]+(\.[0-9]*)?", header.strip()):
-        seconds = float(header)
-    else:
-        try:
-            seconds = max(0.0, (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds())
-        except (ValueError, TypeError, OverflowError, IndexError):
-            return None
+    """Return the seconds in a `Retry-After` header; None if it makes no sense, or has a date."""
+    seconds = float(header) if re.fullmatch(r"[0-9]+(\.[0-9]*)?", header.strip()) else math.inf
     return seconds if seconds <= DAY else None
 
 
@@ -353,47 +334,36 @@ def retry_after(header: str) -> float | None:
 class RateLimiter:
     """Lets requests through one by one; fewer at once after the server complains."""
 
-    def __init__(self, concurrency: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, concurrency: int) -> None:
         self.concurrency = self.limit = concurrency
-        self._clock = clock
         self._in_flight = 0
-        self._waiters: deque[asyncio.Future[None]] = deque()
-        self._slowed_at, self._calm_answers = -CALM, 0
+        self._change = asyncio.Condition()
+        self._slowed_at, self._calm_answers = -math.inf, 0
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
         """Wait for a slot for one request, and hold it."""
-        while self._in_flight >= self.limit:
-            waiter = asyncio.get_running_loop().create_future()
-            self._waiters.append(waiter)
-            try:
-                await asyncio.wait((waiter,), timeout=MINUTE)
-            finally:
-                if not waiter.done():
-                    self._waiters.remove(waiter)
-        self._in_flight += 1
+        async with self._change:
+            await self._change.wait_for(lambda: self._in_flight < self.limit)
+            self._in_flight += 1
         try:
             yield
         finally:
-            self._in_flight -= 1
-            self._wake()
+            async with self._change:
+                self._in_flight -= 1
+                self._change.notify_all()  # the limit may have grown
 
     def slow_down(self) -> None:
         """Halve the number of requests in flight: the server reports too many."""
         self._calm_answers = 0
-        if self._clock() - self._slowed_at >= CALM:
-            self.limit, self._slowed_at = max(1, self.limit // 2), self._clock()
+        if time.monotonic() - self._slowed_at >= CALM:
+            self.limit, self._slowed_at = max(1, self.limit // 2), time.monotonic()
 
     def count_answer(self) -> None:
         """Count an answer without a complaint; after many of them one more request may be in flight."""
         self._calm_answers += 1
         if self._calm_answers >= PATIENT and self.limit < self.concurrency:
             self.limit, self._calm_answers = self.limit + 1, 0
-            self._wake()
-
-    def _wake(self) -> None:
-        if self._waiters and self._in_flight < self.limit:
-            self._waiters.popleft().set_result(None)
 
 
 # The event loop
@@ -417,9 +387,14 @@ def event_loop() -> asyncio.AbstractEventLoop:
         return loop
 
 
+def run_soon(work: Coroutine[Any, Any, T]) -> "Future[T]":
+    """Start a coroutine on the loop."""
+    return asyncio.run_coroutine_threadsafe(work, event_loop())
+
+
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine on the loop and return its result; an interruption cancels it."""
-    future = asyncio.run_coroutine_threadsafe(work, event_loop())
+    future = run_soon(work)
     try:
         return future.result()
     finally:

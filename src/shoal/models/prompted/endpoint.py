@@ -8,15 +8,14 @@ Without a mode, a trial request decides: first token if the server gives log-pro
 self-check reports the choice. Each example is a request of its own, and several are in flight.
 """
 
-import asyncio
 import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import replace
 from itertools import islice
-from queue import SimpleQueue
 from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,7 +25,7 @@ import numpy as np
 from ...core.errors import ModelError
 from ...core.records import Example
 from .. import ModelSpec, check_options
-from .client import Client, FailedError, RateLimiter, RefusedError, event_loop, require_library, run
+from .client import Client, FailedError, RateLimiter, RefusedError, require_library, run, run_soon
 from .likelihood import LOW_MASS, from_first_tokens, one_begins_another
 from .prompt import OPTIONS as PROMPT_OPTIONS
 from .prompt import Message, Prompt, answer_mode, make_prompt, max_tokens, prompt_of
@@ -148,29 +147,30 @@ class Endpoint(PromptAnswers):
         if not examples:
             return
         self._settle(examples)
-        arrived: SimpleQueue[tuple[int, Reply | BaseException]] = SimpleQueue()
-        flight = _Flight(self._reply, examples, arrived)
-        positions = iter(range(len(examples)))
-        in_flight, problem = flight.start(islice(positions, self.concurrency)), None
+        waiting = iter(range(len(examples)))
+        in_flight: dict[Future[Reply], int] = {}
+        problem: BaseException | None = None
         try:
-            while in_flight:
-                outcomes = [arrived.get()]
-                outcomes += [arrived.get() for _ in range(arrived.qsize())]
-                in_flight -= len(outcomes)
-                failures = [outcome for _, outcome in outcomes if isinstance(outcome, BaseException)]
+            while True:
+                free = self.concurrency - len(in_flight) if problem is None else 0
+                for position in islice(waiting, free):
+                    in_flight[run_soon(self._reply(examples[position]))] = position
+                if not in_flight:
+                    break
+                done, _ = wait(in_flight, return_when=FIRST_COMPLETED)
+                arrived = [(in_flight.pop(reply), reply) for reply in done]
+                failures = [reply.exception() for _, reply in arrived if reply.exception()]
                 if failures and problem is None:
                     problem = failures[0]
                     self.client.halt()
                 yield [
-                    (position, Replied(self, examples[position], outcome))
-                    for position, outcome in outcomes
-                    if isinstance(outcome, Reply)
+                    (position, Replied(self, examples[position], reply.result()))
+                    for position, reply in arrived
+                    if not reply.exception()
                 ]
-                if problem is None:
-                    in_flight += flight.start(islice(positions, len(outcomes)))
         finally:
-            if in_flight:  # the caller stopped
-                flight.cancel()
+            for reply in in_flight:  # the caller stopped
+                reply.cancel()
             self.client.go_on()
         if problem is not None:
             raise problem
@@ -343,44 +343,6 @@ class Replied(PromptAnswers):
         others = [example for example in examples if example != self.example]
         replies = iter(self.endpoint.replies(others))
         return [self.reply if example == self.example else next(replies) for example in examples]
-
-
-class _Flight:
-    """Requests in flight on the event loop; each puts its position and outcome into a queue."""
-
-    def __init__(
-        self,
-        reply: Callable[[Example], Coroutine[Any, Any, Reply]],
-        examples: Sequence[Example],
-        arrived: "SimpleQueue[tuple[int, Reply | BaseException]]",
-    ) -> None:
-        self._ask, self._examples, self._arrived = reply, examples, arrived
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._loop = event_loop()
-
-    def start(self, positions: Iterable[int]) -> int:
-        """Send these examples, and return how many they are."""
-        batch = list(positions)
-        if batch:
-            self._loop.call_soon_threadsafe(self._start, batch)
-        return len(batch)
-
-    def _start(self, batch: Sequence[int]) -> None:
-        for position in batch:
-            task = self._loop.create_task(self._answer(position))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-
-    async def _answer(self, position: int) -> None:
-        outcome: Reply | BaseException
-        try:
-            outcome = await self._ask(self._examples[position])
-        except Exception as problem:
-            outcome = problem
-        self._arrived.put((position, outcome))
-
-    def cancel(self) -> None:
-        self._loop.call_soon_threadsafe(lambda: [task.cancel() for task in self._tasks])
 
 
 def _details(completion: Completion) -> dict[str, Any]:

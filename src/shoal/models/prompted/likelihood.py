@@ -1,10 +1,10 @@
 """Log-likelihoods of labels after a prompt, and probabilities from them (`docs/method/prompted.md` 8.2).
 
 A causal model reads from left to right: if one text begins another, one forward pass of the longer one scores both.
-Labels of one token each take one pass of the prompt, however many there are.
+Labels of one token each take one pass of the prompt, however many there are. The beginning that all prompts share is
+read once.
 """
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checkpoint import libraries
-from ..forward import Tokens, length_batches, padded
+from ..forward import Tokens, length_batches, logits_at_places, padded
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -57,27 +57,81 @@ def prefix_pair(ends: Sequence[Sequence[int]]) -> tuple[int, int] | None:
     return next(((a, b) for a, b in pairs if ends[b][: len(ends[a])] == ends[a]), None)
 
 
-def causal(network: Any, pad: int, choices: Sequence[Choice]) -> list[list[float]]:
-    """Return l_c of each choice: the sum of the log-probabilities of the label's tokens."""
+def causal(
+    network: Any, pad: int, choices: Sequence[Choice], prefix: "Prefix | None" = None
+) -> list[list[float]]:
+    """Return l_c of each choice: the sum of the log-probabilities of the label's tokens.
+
+    `prefix` holds the states after the tokens with which every prompt begins.
+    """
     torch, _ = libraries()
     texts, read_off = _readings(choices)
     logs = [[0.0] * len(choice.ends) for choice in choices]
-    for part in length_batches([len(text) for text in texts], READ_AT_ONCE):
-        wanted = sorted(
-            {place for at in part for c in read_off[at] for place in _places(choices[c[0]], c[1])}
-        )
-        inputs = padded([Tokens(list(texts[at])) for at in part], pad, network.device)
-        with torch.inference_mode():
-            table = _logits(network, inputs, wanted).float().log_softmax(dim=-1).double().cpu()
-        column = {place: number for number, place in enumerate(wanted)}
-        for row, at in enumerate(part):
-            for c, label in read_off[at]:
-                places = _places(choices[c], label)
-                logs[c][label] = sum(
-                    float(table[row, column[place], token])
-                    for place, token in zip(places, choices[c].ends[label], strict=True)
-                )
+    if prefix and not all(choice.prompt[: len(prefix)] == prefix.tokens for choice in choices):
+        prefix = None
+    known = len(prefix) if prefix else 0
+    with logits_at_places(network) as ask:
+        for part in length_batches([len(text) - known for text in texts], READ_AT_ONCE):
+            places = [
+                sorted({place - known for c, label in read_off[at] for place in _places(choices[c], label)})
+                for at in part
+            ]
+            count = max(map(len, places))
+            where = torch.tensor([[*row, *row[-1:] * (count - len(row))] for row in places])
+            tokens = padded([Tokens(list(texts[at][known:])) for at in part], pad, network.device)
+            inputs: dict[str, Any] = {"use_cache": False, **(prefix.before(tokens) if prefix else tokens)}
+            table = ask(inputs, where.to(network.device))
+            table = table.log_softmax(dim=-1).double().cpu()
+            for row, at in enumerate(part):
+                column = {place + known: number for number, place in enumerate(places[row])}
+                for c, label in read_off[at]:
+                    logs[c][label] = sum(
+                        float(table[row, column[place], token])
+                        for place, token in zip(
+                            _places(choices[c], label), choices[c].ends[label], strict=True
+                        )
+                    )
     return logs
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """The tokens with which every prompt begins, and the network's keys and values for them."""
+
+    tokens: tuple[int, ...]
+    layers: "Sequence[tuple[Tensor, Tensor]]"
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def before(self, inputs: "dict[str, Tensor]") -> dict[str, Any]:
+        """Return inputs that continue the prefix."""
+        torch, transformers = libraries()
+        ids = inputs["input_ids"]
+        mask = inputs.get("attention_mask", torch.ones_like(ids))
+        states = [tuple(part.expand(len(ids), -1, -1, -1) for part in layer) for layer in self.layers]
+        seen = torch.ones(len(ids), len(self), dtype=mask.dtype, device=mask.device)
+        return {
+            "input_ids": ids,
+            "attention_mask": torch.cat([seen, mask], dim=1),
+            "past_key_values": transformers.DynamicCache(states),
+        }
+
+
+def read_prefix(network: Any, tokens: Sequence[int]) -> Prefix | None:
+    """Return the states after these tokens; None if the network keeps more than keys and values of every token."""
+    torch, _ = libraries()
+    from transformers.cache_utils import DynamicCache, DynamicLayer
+
+    if not tokens:
+        return None
+    with torch.inference_mode():
+        ids = torch.tensor([list(tokens)], device=network.device)
+        cache = getattr(network(input_ids=ids, use_cache=True), "past_key_values", None)
+    if not isinstance(cache, DynamicCache) or any(type(layer) is not DynamicLayer for layer in cache.layers):
+        return None
+    layers: Sequence[Any] = cache.layers
+    return Prefix(tuple(tokens), [(layer.keys, layer.values) for layer in layers])
 
 
 def _places(choice: Choice, label: int) -> range:
@@ -95,17 +149,6 @@ def _readings(choices: Sequence[Choice]) -> tuple[list[tuple[int, ...]], list[li
             longest = max((other for other in texts if other[: len(text)] == text), key=len)
             needed.setdefault(longest, []).append((c, label))
     return list(needed), list(needed.values())
-
-
-def _logits(network: Any, inputs: "dict[str, Tensor]", places: Sequence[int]) -> "Tensor":
-    """Return the logits at some places; the head computes only these if the network supports it."""
-    torch, _ = libraries()
-    at = torch.tensor(places, device=network.device)
-    if "logits_to_keep" in inspect.signature(network.forward).parameters:
-        few: Tensor = network(**inputs, use_cache=False, logits_to_keep=at).logits
-        return few
-    every: Tensor = network(**inputs, use_cache=False).logits
-    return every[:, at]
 
 
 def sequence_to_sequence(

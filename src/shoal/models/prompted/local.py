@@ -24,7 +24,7 @@ from ..hf import HFModel
 from ..loaded import BEGINS_WITH
 from . import likelihood
 from .likelihood import LOW_MASS
-from .prompt import Message, Prompt, answer_mode, joiner, max_tokens, prompt_of
+from .prompt import PROBES, TASKS, Message, Prompt, answer_mode, joiner, max_tokens, prompt_of
 from .replies import PromptAnswers, Reply, text_reply
 
 OPEN, CLOSE = "\ue000", "\ue001"
@@ -276,7 +276,13 @@ class PromptedModel(PromptAnswers):
             ]
             return choices, likelihood.sequence_to_sequence(self.network, pad, prompts, self._labels)
         choices = [self._choice(example) for example in examples]
-        return choices, likelihood.causal(self.network, pad, choices)
+        return choices, likelihood.causal(self.network, pad, choices, self._prefix)
+
+    @cached_property
+    def _prefix(self) -> likelihood.Prefix | None:
+        """The states after the tokens with which every prompt begins, whatever the texts of the example."""
+        probes = [self._prompt((probe,) * len(TASKS[self.prompt.task])) for probe in PROBES]
+        return likelihood.read_prefix(self.network, probes[0][: likelihood.common(*probes)])
 
     def _choice(self, example: Example) -> likelihood.Choice:
         text = self.encoder.text(example)

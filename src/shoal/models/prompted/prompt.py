@@ -210,15 +210,13 @@ class Prompt:
     def with_order(self, order: int) -> "Prompt":
         """Return the prompt with another label listed first; raise if it lists none, or each by its letter."""
         texts, letters = self.user + self.system, any(len(word) == 1 for word in self.verbalisers)
-        if "labels" not in texts or letters or re.search(r"labels\s*\[\s*\d", texts):
+        fixed = "labels" not in texts or letters or re.search(r"labels\s*\[\s*\d", texts)
+        if fixed or order >= len(self.labels):
             raise ModelError(
                 f"prompt {self.name}: order={order}",
-                why="it does not list its labels, or gives each a place of its own",
+                why=f"it has {len(self.labels)} labels, "
+                + ("and gives each a place of its own" if fixed else "counted from 0"),
                 fix="a prompt with {{ labels | join(', ') }}, or remove order",
-            )
-        if order >= len(self.labels):
-            raise ModelError(
-                f"prompt {self.name}: order={order}", why=f"it has {len(self.labels)} labels", fix="order=1"
             )
         return replace(self, order=order)
 
@@ -392,17 +390,16 @@ def _check_shown(prompt: Prompt) -> None:
 
 
 def _labels(given: Any, task: str, where: str) -> dict[str, str]:
-    if task in IN_WORDS:
-        if given:
-            raise ModelError(f"{where}: [labels] for {task}", why="its answers are texts", fix="remove them")
+    if task in IN_WORDS and not given:
         return {}
     words = list(given.values()) if isinstance(given, Mapping) else []
     are_words = all(isinstance(word, str) and word and word == word.strip() for word in words)
     different = {word if len(word) == 1 else word.casefold() for word in words} if are_words else set()
-    if len(words) < 2 or len(different) < len(words):
+    if task in IN_WORDS or len(words) < 2 or len(different) < len(words):
         raise ModelError(
             f"{where}: [labels] is not valid: {repr(given)[:200]}",
-            why="it needs at least two labels, each with a different word, without white space around it",
+            why="reading and reply have no labels; other tasks need at least two, each with a different word, without "
+            "white space around it",
             fix='[labels], and below it negative = "negative" and positive = "positive"',
         )
     return dict(given)
@@ -414,15 +411,11 @@ def _shots(given: Any, task: str, labels: Mapping[str, str], where: str) -> tupl
         raise ModelError(f"{where}: shots = {given!r}", fix="a line [[shots]] before each shot")
     for number, shot in enumerate(given, start=1):
         is_whole = isinstance(shot, Mapping) and set(shot) == keys
-        if not is_whole or not all(isinstance(value, str) for value in shot.values()):
+        is_text = is_whole and all(isinstance(value, str) for value in shot.values())
+        if not is_text or (labels and shot["label"] not in labels):
             raise ModelError(
                 f"{where}, shot {number}: {repr(shot)[:200]}",
-                why="a shot has exactly these keys, each a text",
+                why="a shot has exactly these keys, each a text, and one of the prompt's labels",
                 fix=some(sorted(keys)),
-            )
-        if task not in IN_WORDS and shot["label"] not in labels:
-            known = ", ".join(labels)
-            raise ModelError(
-                f"{where}, shot {number}: label {shot['label']!r}", why=f"known: {known}", fix=known
             )
     return tuple(given)

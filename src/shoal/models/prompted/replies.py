@@ -7,15 +7,17 @@ exactly one, without a negation before it.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...core.errors import ModelError, some
+from ...core.files import read_toml
 from ...core.records import Answers, Example
 from ..answer_rows import NO_ANSWER
 from ..labels import extreme_labels, in_suite_order, matches, respell
-from ..refusals import REFUSES, is_refusal
 from .likelihood import Floats
 from .prompt import Prompt
 
@@ -30,6 +32,10 @@ AFTER_A_LETTER = ".,:)"
 THOUGHT, THINKING = "</think>", "<think>"
 SHOWN = 60
 """Characters of a reply in an error message; the details keep the whole reply."""
+FIRST = 200
+"""Characters of a reply in which it may refuse."""
+REFUSES = "the model refuses"
+"""Begins the reason why a reply has no label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,3 +207,25 @@ def _occurrences(text: str, longest_first: Sequence[tuple[str, int]]) -> Iterato
 def _is_negated(before: str) -> bool:
     words = [word.strip(AROUND + ".,;:!?()") for word in before.split()[-BEFORE:]]
     return any(word in DENIALS or word.endswith(("n't", "n’t")) for word in words)
+
+
+# Refusals
+
+
+def is_refusal(reply: str) -> bool:
+    """Return whether a reply refuses to answer, by the list in `refusals.toml`.
+
+    >>> is_refusal("I’m sorry, but I can’t help with that."), is_refusal("I can't help but love this film.")
+    (True, False)
+    """
+    words = " ".join(reply[: 2 * FIRST].lower().replace("’", "'").split())[:FIRST]
+    return _expression().search(words) is not None
+
+
+@cache
+def _expression() -> "re.Pattern[str]":
+    table = read_toml(Path(__file__).parents[1] / "refusals.toml", "the list of refusals")
+    openings, continuations, alone = (
+        "|".join(map(re.escape, table[name])) for name in ("openings", "continuations", "alone")
+    )
+    return re.compile(rf"(?<!\w)(?:(?:{openings}) (?:{continuations})|{alone})(?!\w)")

@@ -17,15 +17,14 @@ from typing import Any
 from urllib.parse import quote_plus
 
 from ...core.errors import DataError, ModelError, nearest, some
-from ...core.files import collector_paused, first_bytes, is_file, is_folder, refuse_special
+from ...core.files import collector_paused, is_file, is_folder, refuse_special
 from ...core.records import Answers, Case
-from ...core.tables import read_table
+from ...data.tables import read_table
 from .. import ModelSpec, digest_file, parse_spec
 from .columns import OPTIONS, Columns, Request, read_options, suite_labels
 from .matching import match_rows
 from .meaning import label_answers, text_answers
-from .readers import READERS, read_file
-from .stereoset import read_scores
+from .readers import READERS, read_file, read_scores
 
 __all__ = ["OPTIONS", "READERS", "StoredAnswers", "every_model", "load", "read_scores"]
 
@@ -116,10 +115,6 @@ def _expanded(spec: str) -> list[str]:
     if parsed.scheme != "predictions" or not patterns:
         return [spec]
     path = Path(parsed.name)
-    if first_bytes(path, 1) in (b"{", b"["):
-        raise ModelError(
-            f"{spec}: * stands for columns of a table", why=f"{path} is JSON", fix="a spec per model"
-        )
     columns = read_table(path)[0]
     by_option = [_middles(pattern, columns) for pattern in patterns]
     names = [name for name in by_option[0] if all(name in others for others in by_option[1:])]

@@ -9,17 +9,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ...core.errors import DataError, ModelError, some
 from ...core.files import Alike
 from ...core.records import Case
 from ..labels import LabelNames, parse_labels, spelled, split_names
 
 Prediction = int | str | None
-TOLERANCE = 1e-3
-"""Tolerance for sums of probabilities and for the margin of the predicted label: files are rounded."""
-OUTSIDE = 1e-9
 
 
 class Key(NamedTuple):
@@ -74,6 +69,8 @@ class Columns:
             self.numbers.extend(numbers)
         except OverflowError:
             raise not_a_probability(max(numbers, key=abs)) from None
+        if not all(map(math.isfinite, numbers)):
+            raise not_a_probability(numbers)
         self.lines.append(line)
         self.predictions.append(self.alike.text(prediction) if isinstance(prediction, str) else prediction)
         self.widths.append(len(numbers))
@@ -97,22 +94,6 @@ class Columns:
     def where(self, row: int) -> str:
         return f"{self.path}, {self.unit} {self.lines[row]}"
 
-    def check(self) -> None:
-        """Raise for the first row whose numbers are not probabilities."""
-        numbers, widths = np.frombuffer(self.numbers), np.frombuffer(self.widths, np.int64)
-        owners = np.repeat(np.arange(len(widths), dtype=np.int32), widths)
-        outside = owners[~((numbers >= -OUTSIDE) & (numbers <= 1 + OUTSIDE))]
-        sums = np.bincount(owners, weights=numbers, minlength=len(widths))
-        uneven = np.flatnonzero((widths > 1) & (np.abs(sums - 1) > TOLERANCE))
-        wrong = outside if len(outside) else uneven
-        if len(wrong):
-            problem = "a confidence is outside 0 to 1" if len(outside) else "probabilities do not sum to 1"
-            raise DataError(
-                f"{self.where(int(wrong[0]))}: {problem}",
-                why=f"found: {', '.join(f'{number:.6g}' for number in numbers[owners == wrong[0]][:8])}",
-                fix="one probability per label; apply a softmax to logits, divide percentages by 100",
-            )
-
 
 def shown(value: object) -> str:
     """Return a value for a message, cut at 60 characters."""
@@ -120,11 +101,10 @@ def shown(value: object) -> str:
     return word if len(word) <= 60 else word[:57] + "…"
 
 
-def number_from(value: Any, *, decimal_comma: bool = False) -> float:
+def number_from(value: Any) -> float:
     """Return a probability from a number or its digits."""
-    digits = value.replace(",", ".") if decimal_comma and isinstance(value, str) else value
     try:
-        number = math.nan if isinstance(value, bool) else float(digits)
+        number = math.nan if isinstance(value, bool) else float(value)
     except (OverflowError, TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):

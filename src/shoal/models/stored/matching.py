@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.case_table import CaseTable
-from ...core.errors import DataError, nearest
+from ...core.errors import DataError
 from ...core.records import Case, Example
 from .columns import Columns, Key, shown
 
@@ -81,8 +81,6 @@ def _match_by_order(columns: Columns, cases: CaseTable, whole: CaseTable) -> NDA
 
 def _match_by_id(columns: Columns, cases: CaseTable, whole: CaseTable) -> NDArray[np.int64]:
     """Match rows by the case that each names."""
-    if _is_in_order(columns, cases):
-        return np.arange(len(cases))
     places = _Places(whole) if whole is cases else _Places(whole, cases)
     pairs = zip(columns.groups, columns.identities, strict=True)
     names = (name if group is None else f"{group}/{name}" for group, name in pairs)
@@ -107,17 +105,6 @@ def _match_by_id(columns: Columns, cases: CaseTable, whole: CaseTable) -> NDArra
     return rows
 
 
-def _is_in_order(columns: Columns, cases: CaseTable) -> bool:
-    """Return whether the rows are the cases, in their order, each with one example."""
-    if len(columns.identities) != len(cases.ids) or any(columns.examples) or (cases.sizes != 1).any():
-        return False
-    triples = zip(columns.groups, columns.identities, cases.ids, strict=True)
-    is_same = all((name if group is None else f"{group}/{name}") == known for group, name, known in triples)
-    # Equal hashes of different ids only cost the time of the other way.
-    hashes = np.sort(np.fromiter(map(hash, cases.ids), np.int64, len(cases)))
-    return is_same and bool((np.diff(hashes) != 0).all())
-
-
 def _repeated(columns: Columns, row: int, first: int) -> DataError:
     return DataError(
         f"{columns.where(row)}: {columns.key(row)} is predicted twice",
@@ -135,9 +122,6 @@ class _FullIds:
         self._by_ending: dict[str, str] | None = None
 
     def __call__(self, key: Key, row: int) -> str | None:
-        whole = key.identity if key.group is None else f"{key.group}/{key.identity}"
-        if whole in self.known:
-            return whole
         if key.group is not None:
             group, name = key.group.strip(), key.identity.strip()
             whole = name if name.startswith(f"{group}/") else f"{group}/{name}"
@@ -165,14 +149,11 @@ class _FullIds:
 
 def _unknown(columns: Columns, rows: Sequence[int], places: _Places) -> DataError:
     first = columns.key(rows[0])
-    groups = {identity.rpartition("/")[0] for identity in places.numbers}
-    group = first.group or first.identity.rpartition("/")[0]
-    similar = "" if group in groups else nearest(group, groups)
     theirs = _listed([columns.key(row) for row in rows[:SHOWN]], len(rows))
     return DataError(
         f"{columns.where(rows[0])}: {first} is not in the suite",
-        why=f"{len(rows):,} of {len(columns.identities):,} ids are unknown: {theirs}; {_numbering(columns, places)}",
-        fix=similar or "shoal export SUITE --out cases.csv writes the suite's ids",
+        why=f"{len(rows):,} of {len(columns.identities):,} ids are unknown: {theirs}; {_ids(places)}",
+        fix="shoal export SUITE --out cases.csv writes the suite's ids",
     )
 
 
@@ -184,7 +165,7 @@ def _missing(columns: Columns, cases: Sequence[Case], rows: NDArray[np.int64], p
     theirs = _listed([columns.key(row) for row in range(min(SHOWN, count_of_theirs))], count_of_theirs)
     return DataError(
         f"{columns.path}: no prediction for {count:,} of {len(rows):,} examples",
-        why=f"missing: {_listed(absent, count)}; the file has {theirs}; {_numbering(columns, places)}",
+        why=f"missing: {_listed(absent, count)}; the file has {theirs}; {_ids(places)}",
         fix="predict the whole suite, or select the predicted cases with --set split=... or --set profile=...",
     )
 
@@ -194,29 +175,10 @@ def _listed(keys: Sequence[Key], count: int) -> str:
     return ", ".join(map(str, keys)) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _numbering(columns: Columns, places: _Places) -> str:
-    """Return the suite's first ids, how ids are built, and how the suite's numbers differ from the file's."""
-    ids = _listed([Key(None, name, 0) for name in islice(places.numbers, SHOWN)], len(places.numbers))
-    text = f"the suite has {ids}. An id is functionality/case_id"
-    ours = _first_number(places.numbers)
-    theirs = _first_number(columns.identities)
-    if ours is not None and ours != theirs:
-        begins = "is not a number" if theirs is None else f"begins at {theirs}"
-        text += f"; case_id {begins} in the file, but begins at {ours} in the suite. {LINE_NUMBERS}"
-    example = min(columns.examples)
-    return f"{text}; example_idx counts from 0" + (f", in the file from {example}" if example else "")
-
-
-LINE_NUMBERS = (
-    "Without --id, import takes the line number of the source file as case_id; the header is line 1"
-)
-
-
-def _first_number(ids: Iterable[str]) -> int | None:
-    """Return the smallest case_id; None if one is not a number."""
-    words = [identity.rpartition("/")[2] for identity in ids]
-    are_numbers = all(word.isascii() and word.isdecimal() and len(word) < 10 for word in words)
-    return min(map(int, words)) if words and are_numbers else None
+def _ids(places: _Places) -> str:
+    """Return the suite's first ids, and how ids are built."""
+    names = [Key(None, name, 0) for name in islice(places.numbers, SHOWN)]
+    return f"the suite has {_listed(names, len(places.numbers))}. An id is functionality/case_id"
 
 
 # Texts

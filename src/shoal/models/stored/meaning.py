@@ -21,7 +21,8 @@ from ...core.records import Answers
 from ..answer_rows import SAID
 from ..labels import Spellings, extreme_labels, labels_option, plain
 from ..prompted.replies import parse, unread_reply, without_thinking
-from .columns import MOST_NUMBERS, TOLERANCE, Columns, Prediction, Request, SuiteLabels, shown
+from ..validate import check_confidences, check_probabilities
+from .columns import MOST_NUMBERS, Columns, Prediction, Request, SuiteLabels, shown
 
 NAME = "NAME"
 LABELS_ALONE = "a probability column for every label, or ?probabilities=no to read labels alone"
@@ -50,7 +51,10 @@ def label_answers(request: Request, columns: Columns, rows: NDArray[np.int64]) -
     meaning = read_meaning(request, columns, width)
     table = _table(columns, meaning, width)
     codes = _codes(columns, meaning, table)
-    _refuse_contradictions(request, columns, meaning, table, codes)
+    if width > 1:
+        check_probabilities(table, codes, meaning.labels, columns.where)
+    else:
+        check_confidences(table[:, 0], len(request.labels.known), columns.where)
     return Answers(
         meaning.labels,
         codes[rows],
@@ -139,24 +143,6 @@ def _codes(columns: Columns, meaning: Meaning, table: NDArray[np.float64]) -> ND
     if left.any():  # rows with errors get any label, which is never used
         predictions[left] = np.nan_to_num(table[left], nan=0.0).argmax(axis=1)
     return predictions
-
-
-def _refuse_contradictions(
-    request: Request, columns: Columns, meaning: Meaning, table: NDArray[np.float64], codes: NDArray[np.int64]
-) -> None:
-    """Raise if another label must be more probable than a predicted one."""
-    single, count = table.shape[1] < 2, len(request.labels.known)
-    own = table[:, 0] if single else table[np.arange(len(codes)), codes]
-    best = np.full(len(own), 1 / count if count > 1 else 0.0) if single else table.max(axis=1)
-    wrong = np.flatnonzero(own < best - TOLERANCE)
-    if len(wrong):
-        row = int(wrong[0])
-        rival = f"another of {count} labels" if single else meaning.labels[int(table[row].argmax())]
-        raise DataError(
-            f"{columns.where(row)}: the label is {meaning.labels[codes[row]]}, but {rival} is more probable",
-            why=f"its probability is {own[row]:.6g}; {len(wrong):,} of {len(codes):,} rows contradict themselves",
-            fix="correct the file or its label order; ?probabilities=no reads labels alone",
-        )
 
 
 # Labels
@@ -276,11 +262,7 @@ class _LabelReader:
             places = [str(place) for place in range(width)]
         if fits:
             return places
-        ends = extreme_labels(suite.names) if width == 2 else ()
-        line = _list_line(width, suite)
-        if ends:
-            line = f"?labels={labels_option(ends)} or {labels_option(ends[::-1])}, in the order of the file's columns"
-        raise self._refused([f"{width} probabilities without names"], line)
+        raise self._refused([f"{width} probabilities without names"], _list_line(width, suite))
 
     def _checked(self, labels: Sequence[str]) -> tuple[str, ...]:
         """Return the labels; raise unless they are all of the suite's, or the two extremes of three."""

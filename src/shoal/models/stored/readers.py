@@ -1,13 +1,16 @@
 """The readers of predictions files: how each format is recognised and read.
 
-JSON and tables have named fields (`records.py`). CheckList's five text formats have one line per example, in the
-suite's order (docs/method/checklist.md 2.5): a number counts the suite's labels from 0, and so does the place of a
-probability.
+JSON and tables have named fields (`records.py`); `data/logs` opens logs of other tools. CheckList's five text formats
+have one line per example, in the suite's order (docs/method/checklist.md 2.5): a number counts the suite's labels
+from 0, and so does the place of a probability.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
+from typing import Any
 
 from ...core.errors import DataError, ModelError, nearest, some
 from ...core.files import (
@@ -19,11 +22,13 @@ from ...core.files import (
     read_json_lines,
     read_lines,
 )
-from ...core.tables import delimiter_of, read_table
-from ...data.paths import value_at
-from ...data.tables import is_table, open_rows
-from . import logs, stereoset
-from .columns import Columns, Request, number_from, shown
+from ...core.records import Example
+from ...data.cells import value_at
+from ...data.log import common_choices, lettered, probabilities, questions
+from ...data.logs import OpenLog, Sample, open_log
+from ...data.tables import is_table, open_rows, read_table
+from .columns import Columns, Key, Request, number_from, shown
+from .matching import SINGLE, refuse_other_texts
 from .records import IDS, Records, read_records
 
 TEXT = ("labels",)
@@ -71,8 +76,7 @@ def read_json_list(request: Request) -> Columns:
 
 def read_csv(request: Request) -> Columns:
     columns, rows = read_table(request.path)
-    semicolons = delimiter_of(next(read_lines(request.path))[1]) == ";"  # then a comma is a decimal point
-    return read_records(request, Records("line", rows, tuple(columns), decimal_comma=semicolons))
+    return read_records(request, Records("line", rows, tuple(columns)))
 
 
 def read_binary_table(request: Request) -> Columns:
@@ -110,6 +114,117 @@ def read_text(request: Request, *, label: bool, least: int, most: int = 10**6) -
     return columns
 
 
+# Logs of other tools
+
+BY_COLUMN = ("format", "id", "label", "probabilities", "rows")
+"""Options that name columns: then the file is read as a table or JSON like any other."""
+
+
+def is_log(request: Request, start: bytes) -> bool:
+    """Return whether a file is a log, and no option names its columns."""
+    options = request.options
+    named = [name for name in BY_COLUMN if getattr(options, name) not in ("", None)]
+    return not named and not request.path.is_dir() and open_log(request.path) is not None
+
+
+def read_log(request: Request) -> Columns:
+    """Return the answer to each sample."""
+    log = open_log(request.path)
+    if log is None:
+        raise DataError(f"{request.path}: not a log of a tool that shoal knows", fix="remove format=log")
+    choices = common_choices(log)
+    columns = Columns(request.path, log.unit, column_names=choices)
+    seen: dict[str, tuple[str, str]] = {}
+    texts: list[str] = []
+    for number, sample, question in questions(log):
+        answered = lettered(question, choices)
+        same = sample.run, answered.answer
+        if seen.setdefault(sample.id, same) != same:
+            raise _several_answers(log, sample)
+        if len(seen) == len(texts):  # the same answer, graded by another metric or filter
+            continue
+        texts.append("\n".join(answered.texts))
+        key = Key(None, *(sample.case or (sample.id, 0)))
+        if not answered.answer:
+            columns.add_error(number, sample.error or "the answer is empty", key)
+        else:
+            fits = len(question.likelihoods) == len(choices) > 1
+            shares = probabilities(question.likelihoods) if fits else ()
+            columns.add(number, answered.answer, shares, key)
+    columns.texts = {"text": texts} if any(texts) else {}
+    columns.generated = not any(columns.widths)
+    return columns
+
+
+def _several_answers(log: OpenLog, sample: Sample) -> DataError:
+    fix = f"scores:{log.path}, which takes them as runs"
+    if not sample.run:
+        fix = f'one filter: grep \'"filter": "NAME"\' {log.path} > one.jsonl'
+    return DataError(
+        f"{log.path}: several answers to sample {sample.id!r}",
+        why="predictions have one answer per case; epochs, repeats and filters give more",
+        fix=fix,
+    )
+
+
+# StereoSet's scores of sentences, for the bias protocol
+
+TASKS = ("intrasentence", "intersentence")
+
+
+def is_stereoset(request: Request, start: bytes) -> bool:
+    """Return whether a file with these first bytes holds StereoSet's scores."""
+    return start.lstrip().startswith(b"{") and any(f'"{task}"'.encode() in start for task in TASKS)
+
+
+def refuse_scores(request: Request) -> Columns:
+    """Raise: these are scores, not labels."""
+    raise ModelError(
+        f"{request.path}: StereoSet scores, not labels",
+        why="a behavioural suite needs a label or probabilities for each example",
+        fix="shoal try bias predictions:FILE --set diagnostic=stereoset",
+    )
+
+
+def read_scores(path: Path, sentences: Mapping[str, str] | None = None) -> dict[str, dict[str, float]]:
+    """Return the scores of a StereoSet file: task to sentence id to score.
+
+    `sentences` are the data's by id; a row with another sentence is an error.
+    """
+    document = read_json(path)
+    known = sentences or {}
+    scores: dict[str, dict[str, float]] = {}
+    texts: dict[str, list[tuple[str, object, Example]]] = {name: [] for name in SINGLE}
+    for task in TASKS:
+        rows = document.get(task, []) if isinstance(document, dict) else []
+        for row in rows if isinstance(rows, list) else [rows]:
+            name, score = _score(row, f"{path}: {task}")
+            if name in scores.setdefault(task, {}):
+                raise DataError(f"{path}: {task}: sentence {name!r} is scored twice", fix="keep one of them")
+            scores[task][name] = score
+            for column in texts.keys() & row.keys() if name in known else ():
+                texts[column].append((name, row[column], (known[name],)))
+    for column, carried in texts.items():
+        refuse_other_texts(path, column, carried)
+    if not scores:
+        raise DataError(
+            f"{path}: no scores under 'intrasentence' or 'intersentence'",
+            fix='{"intrasentence": [{"id": …, "score": …}]}, as the authors\' code writes it',
+        )
+    return scores
+
+
+def _score(row: Any, where: str) -> tuple[str, float]:
+    name, score = (row.get("id"), row.get("score")) if isinstance(row, dict) else (None, None)
+    is_number = isinstance(score, int | float) and not isinstance(score, bool)
+    if not isinstance(name, str) or not is_number or not abs(score) < math.inf:  # type: ignore[arg-type]
+        raise DataError(
+            f"{where}: expected an object with an id and a finite score, found {shown(row)}",
+            fix='{"id": "…", "score": 0.5}',
+        )
+    return name, float(score)  # type: ignore[arg-type]
+
+
 # The table
 
 
@@ -136,9 +251,9 @@ def _has_table_suffix(request: Request, start: bytes) -> bool:
 
 
 READERS: dict[str, Reader] = {
-    "log": Reader(logs.read_log, logs.is_log, ("labels",)),
+    "log": Reader(read_log, is_log, ("labels",)),
     "table": Reader(read_binary_table, lambda request, start: is_table(request.path)),
-    "stereoset": Reader(stereoset.refuse_labels, stereoset.is_stereoset, ()),
+    "stereoset": Reader(refuse_scores, is_stereoset, ()),
     "json": Reader(read_json_list, _is_json_document, (*RECORDS, "rows")),
     "jsonl": Reader(read_json_objects, lambda request, start: start.lstrip().startswith(b"{")),
     "csv": Reader(read_csv, _has_table_suffix),
@@ -174,7 +289,6 @@ def read_file(request: Request, given: Mapping[str, str]) -> Columns:
     columns = reader.read(request)
     if not columns.lines:
         raise DataError(f"{path}: no predictions", fix="check that this is the right file")
-    columns.check()
     return columns
 
 

@@ -6,18 +6,14 @@ nested JSON.
 """
 
 import json
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ...core.errors import DataError, errors_at, nearest, some
-from ...core.files import Alike, Cells, UnusualError
-from ...data.paths import has_path, paths_in, value_at
+from ...core.errors import DataError, nearest, some
+from ...core.files import Alike
+from ...data.cells import has_path, paths_in, value_at
 from ..labels import Spellings
 from .columns import Columns, Key, Prediction, Request, not_a_probability, number_from, shown
 from .matching import text_columns, text_in
@@ -28,9 +24,6 @@ ANSWERS = ("label", "pred", "prediction", "predicted", "predicted_label", "pred_
 OURS = {*IDS, "functionality", "example_idx", "error", ""}
 HEAD = 20
 """Rows that decide which columns hold the text."""
-
-ROWS_AT_ONCE = 256
-"""Few enough for the processor's cache."""
 
 Row = Mapping[str, Any]
 
@@ -46,7 +39,6 @@ class Records:
     """The columns of a table; None for JSON, whose rows may have different fields."""
     label_names: tuple[str, ...] = ()
     """The names of all numbers and probabilities, if the file has them."""
-    decimal_comma: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +73,13 @@ def read_records(request: Request, records: Records) -> Columns:
     columns.numbered = is_json and not request.options.label
     columns.ordered = is_json and request.options.probabilities is None
     columns.number_names = records.label_names
-    add, rows = _adder(columns, records, fields), chain(head, rows)
-    for block in _blocks(rows):
-        if not _add_block(columns, records, fields, block):
-            for number, row in block:
-                with errors_at(f"{request.path}, {records.unit} {number}"):
-                    add(number, row)
+    for number, row in chain(head, rows):
+        try:
+            _add(columns, fields, number, row, is_table=not is_json)
+        except DataError as problem:
+            raise problem.at(f"{request.path}, {records.unit} {number}") from None
         for name, texts in columns.texts.items():
-            texts.extend(text_in(row, name) for _, row in block)
+            texts.append(text_in(row, name))
     return columns
 
 
@@ -108,7 +99,7 @@ def _choose(request: Request, records: Records, first: Row) -> Fields:
             fix=f"?rows={inside}, if the rows are there" if inside else "?id=COLUMN, the column of case ids",
         )
     if records.columns is not None:
-        fields = _choose_columns(request, names, identity, first)
+        fields = _choose_columns(request, names, identity)
     else:
         fields = Fields(identity, options.label or "pred", ("conf",) if chosen is None else chosen)
     is_error = records.columns is None and first.get("error")
@@ -123,7 +114,7 @@ def _choose(request: Request, records: Records, first: Row) -> Fields:
     return fields
 
 
-def _choose_columns(request: Request, names: Sequence[str], identity: str, first: Row) -> Fields:
+def _choose_columns(request: Request, names: Sequence[str], identity: str) -> Fields:
     """Choose the columns of a table by their names."""
     answer = request.options.label or _answer_column(request, names)
     chosen = request.options.probabilities
@@ -137,9 +128,6 @@ def _choose_columns(request: Request, names: Sequence[str], identity: str, first
             why=f"found: {some(names, 12)}; the suite's labels: {str(request.labels) or 'without names'}",
             fix="?label=COLUMN, or ?probabilities=COLUMN,COLUMN&labels=NAME,NAME in the same order",
         )
-    if request.options.probabilities is None and not chosen:
-        used = {*OURS, *ANSWERS, identity, answer}
-        _refuse_overlooked(request, [name for name in names if name not in used], first)
     return Fields(identity, answer, chosen)
 
 
@@ -168,128 +156,29 @@ def _label_columns(request: Request, names: Sequence[str]) -> tuple[str, ...]:
     listed = request.options.labels.order
     order = [by_label[label] for label in listed if label in by_label]
     columns = order if len(order) == len(listed) > 0 else list(by_label.values())
-    if len(columns) == 1:
-        raise DataError(
-            f"{request.path}, line 1: column {columns[0]!r} is a label, and the other labels have no column",
-            why=f"the suite's labels are {request.labels}",
-            fix="one probability column per label, or ?probabilities=no to read labels alone",
-        )
-    return tuple(columns)
-
-
-def _refuse_overlooked(request: Request, names: Sequence[str], first: Row) -> None:
-    """Raise for columns that look like probabilities but have no label: ignoring them would lose information."""
-    shares: dict[str, float] = {}
-    for name in names:
-        try:
-            number = number_from(first[name])
-        except DataError:
-            continue
-        if 0 <= number <= 1:
-            shares[name] = number
-    if len(shares) > 1 and abs(sum(shares.values()) - 1) < 0.02:
-        raise DataError(
-            f"{request.path}: columns {', '.join(shares)} look like probabilities of unknown labels",
-            why=f"the suite's labels are {str(request.labels) or 'without names'}",
-            fix=f"?probabilities={','.join(shares)}&labels=NAME,NAME in the same order, or ?probabilities=no",
-        )
-
-
-# Many rows
-
-
-def _blocks(rows: Iterator[tuple[int, Row]]) -> Iterator[list[tuple[int, Row]]]:
-    """Yield the rows by the block; rows before one that cannot be read come first, so that their errors do."""
-    problem: DataError | None = None
-    while problem is None:
-        block: list[tuple[int, Row]] = []
-        try:
-            block.extend(islice(rows, ROWS_AT_ONCE))
-        except DataError as error:
-            problem = error
-        if not block:
-            break
-        yield block
-    if problem is not None:
-        raise problem
-
-
-def _add_block(columns: Columns, records: Records, fields: Fields, block: Sequence[tuple[int, Row]]) -> bool:
-    """Add rows column by column; return False, and add none, if a row is not valid or not of the usual form."""
-    if any("." in name for name in (fields.identity, fields.answer, *fields.probabilities)):
-        return False  # they may be paths
-    cells, is_table = Cells([row for _, row in block]), records.columns is not None
-    try:
-        groups = cells.column("functionality", str, type(None)) if fields.identity else []
-        identities = list(map(str, cells.column(fields.identity, str, int))) if fields.identity else []
-        numbers = cells.column("example_idx", int, type(None)) if fields.identity else []
-        examples = array("q", [number or 0 for number in numbers])
-        answers = cells.column(fields.answer, str, int, type(None)) if fields.answer else [None] * len(block)
-        values, widths = _values(cells, len(block), records, fields)
-    except (UnusualError, DataError, OverflowError):
-        return False
-    needs_vectors = None in answers
-    has_error = not is_table and any(cells.column("error"))
-    if has_error or not all(identities) or min(examples, default=0) < 0:
-        return False
-    if needs_vectors and (min(widths) < 2 or (is_table and fields.answer)):
-        return False
-    columns.lines.extend(number for number, _ in block)
-    columns.groups.extend(group or None for group in columns.alike.each(groups))
-    columns.identities.extend(identities)
-    columns.examples.extend(examples)
-    columns.predictions.extend(columns.alike.each(answers))
-    columns.numbers.frombytes(values.tobytes())
-    columns.widths.extend(widths)
-    return True
-
-
-def _values(
-    cells: Cells, rows: int, records: Records, fields: Fields
-) -> tuple[NDArray[np.float64], Sequence[int]]:
-    """Return the confidences or probabilities of all rows end to end, and how many each row has."""
-    names = fields.probabilities
-    if len(names) == 1:
-        column = cells.column(names[0], list, str, int, float, type(None))
-        kinds = set(map(type, column))
-        if kinds == {type(None)}:
-            return np.zeros(0), [0] * rows
-        if kinds == {list}:
-            flat = list(chain.from_iterable(column))
-            if not set(map(type, flat)) <= {int, float}:
-                raise UnusualError
-            return np.array(flat, np.float64), list(map(len, column))
-    flat = [cell for name in names for cell in cells.column(name, str, int, float)]
-    numbers = [number_from(cell, decimal_comma=records.decimal_comma) for cell in flat]
-    return np.array(numbers, np.float64).reshape(len(names), rows).T.ravel(), [len(names)] * rows
+    return tuple(columns) if len(columns) > 1 else ()
 
 
 # One row
 
 
-def _adder(columns: Columns, records: Records, fields: Fields) -> Callable[[int, Row], None]:
-    numbers = _number_reader(records, fields)
-    is_table = records.columns is not None
-
-    def add(number: int, row: Row) -> None:
-        key = _key(row, fields.identity, columns.alike) if fields.identity else None
-        if not is_table and row.get("error"):
-            return columns.add_error(number, str(row["error"]), key)
-        prediction = _prediction(value_at(row, fields.answer), fields.answer) if fields.answer else None
-        given = numbers(row, prediction)
-        if prediction is None and fields.answer and is_table:
-            prediction = ""  # an empty cell, which only some suites accept
-        if prediction is None and len(given) < 2:
-            paths = (path for path in paths_in(row) if path.rpartition(".")[2] in ANSWERS)
-            other = next((path for path in paths if path != fields.answer), "")
-            raise DataError(
-                f"neither {fields.answer!r} nor probabilities in {some(fields.probabilities) or 'any field'!r}",
-                why=f"found: {some(map(shown, row), 8)}",
-                fix=f"?label={other}" if other else 'an answer, or "error": "…" if there is none',
-            )
-        columns.add(number, prediction, given, key)
-
-    return add
+def _add(columns: Columns, fields: Fields, number: int, row: Row, *, is_table: bool) -> None:
+    key = _key(row, fields.identity, columns.alike) if fields.identity else None
+    if not is_table and row.get("error"):
+        return columns.add_error(number, str(row["error"]), key)
+    prediction = _prediction(value_at(row, fields.answer), fields.answer) if fields.answer else None
+    given = _numbers(row, prediction, fields)
+    if prediction is None and fields.answer and is_table:
+        prediction = ""  # an empty cell, which only some suites accept
+    if prediction is None and len(given) < 2:
+        paths = (path for path in paths_in(row) if path.rpartition(".")[2] in ANSWERS)
+        other = next((path for path in paths if path != fields.answer), "")
+        raise DataError(
+            f"neither {fields.answer!r} nor probabilities in {some(fields.probabilities) or 'any field'!r}",
+            why=f"found: {some(map(shown, row), 8)}",
+            fix=f"?label={other}" if other else 'an answer, or "error": "…" if there is none',
+        )
+    columns.add(number, prediction, given, key)
 
 
 def _key(row: Row, name: str, alike: Alike) -> Key:
@@ -331,34 +220,30 @@ def _prediction(value: Any, name: str) -> Prediction:
     return number
 
 
-def _number_reader(records: Records, fields: Fields) -> Callable[[Row, Prediction], Sequence[float]]:
-    """Return a function that reads the confidence or the probabilities of a row."""
+def _numbers(row: Row, prediction: Prediction, fields: Fields) -> Sequence[float]:
+    """Return the confidence or the probabilities of a row."""
     if len(fields.probabilities) == 1:
         (name,) = fields.probabilities
-        return lambda row, prediction: _vector(value_at(row, name), name, records.decimal_comma)
-
-    def several(row: Row, prediction: Prediction) -> Sequence[float]:
-        cells = [value_at(row, name) for name in fields.probabilities]
-        if prediction is not None and all(cell in (None, "") for cell in cells):
-            return ()
-        return [number_from(cell, decimal_comma=records.decimal_comma) for cell in cells]
-
-    return several
+        return _vector(value_at(row, name), name)
+    cells = [value_at(row, name) for name in fields.probabilities]
+    if prediction is not None and all(cell in (None, "") for cell in cells):
+        return ()
+    return [number_from(cell) for cell in cells]
 
 
-def _vector(value: Any, name: str, decimal_comma: bool) -> Sequence[float]:
+def _vector(value: Any, name: str) -> Sequence[float]:
     if isinstance(value, list) and {int, float}.issuperset(map(type, value)):
         return value
     if value is None or value == "":
         return ()
     if isinstance(value, str) and value.strip().startswith("["):
         try:
-            return _vector(json.loads(value), name, decimal_comma)
+            return _vector(json.loads(value), name)
         except (ValueError, RecursionError):
             raise not_a_probability(value) from None
     try:
         numbers = value if isinstance(value, list) else [value]
-        return [number_from(number, decimal_comma=decimal_comma) for number in numbers]
+        return [number_from(number) for number in numbers]
     except DataError:
         columns = ",".join(paths_in({name: value})[:8]) if isinstance(value, list | dict) else "COLUMN"
         raise DataError(

@@ -20,8 +20,7 @@ from ...core.errors import DataError, PlanError, nearest
 from ...core.files import is_file, refuse_special, stamp
 from ...core.records import Case, Example, Label
 from ...core.selection import choose
-from ...core.tables import read_table
-from ...data.tables import require_columns
+from ...data.tables import read_table, require_columns
 from ...models.batching import is_reading
 from ...training.stage import Progress, silent
 from ..base import Asks, Built
@@ -69,12 +68,11 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
 
 def chosen_cases(settings: Settings, split: str, seed: int) -> tuple[CaseTable, dict[str, Any]]:
     """Return the cases of a split that `only` and `limit` choose, and facts about the choice."""
-    in_split = suite_cases(settings, split)
-    cases = in_split
-    if settings.only and in_split:
-        cases = in_split.take(choose(in_split, settings.only))
+    in_split = cases = suite_cases(settings, split)
     about = repeated(settings)
-    about |= {"chosen": list(settings.only), "not asked": len(in_split) - len(cases)} if settings.only else {}
+    if settings.only:
+        cases = in_split.take(choose(in_split, settings.only)) if in_split else in_split
+        about |= {"chosen": list(settings.only), "not asked": len(in_split) - len(cases)}
     if settings.limit and settings.limit < len(cases):
         chosen = np.random.default_rng(seed).choice(len(cases), settings.limit, replace=False)
         cases = cases.take(np.sort(chosen).tolist())
@@ -214,19 +212,12 @@ def _normalised(meta: Mapping[str, Any]) -> Mapping[str, Any]:
 def without_duplicates(cases: Sequence[Case]) -> CaseTable:
     """Return the first of all cases with the same examples and labels in one functionality."""
     table = CaseTable.of(cases)
-    contents = zip(table.group_values("functionality"), table.examples, table.labels, strict=True)
-    hashes = np.fromiter(map(hash, contents), np.int64, len(table))
-    _, firsts, counts = np.unique(hashes, return_index=True, return_counts=True)
-    if len(firsts) == len(table):
-        return table
-    seen: set[object] = set()
-    repeated = np.isin(hashes, hashes[firsts[counts > 1]])
-    for place in np.flatnonzero(repeated).tolist():
-        case = table[place]
-        content = (case.groups["functionality"], case.examples, case.labels)
-        repeated[place] = content in seen
-        seen.add(content)
-    return table.take(np.flatnonzero(~repeated).tolist())
+    firsts: dict[object, int] = {}
+    for place, content in enumerate(
+        zip(table.group_values("functionality"), table.examples, table.labels, strict=True)
+    ):
+        firsts.setdefault(content, place)
+    return table if len(firsts) == len(table) else table.take(firsts.values())
 
 
 EDITS: dict[str, Callable[[Sequence[Case]], CaseTable]] = {

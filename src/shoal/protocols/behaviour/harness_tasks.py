@@ -10,7 +10,7 @@ answers (INV, DIR) has no grade, and shoal judges it when the log comes back as 
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,38 +30,24 @@ GRADED = "pred_equals_label"
 
 def write_lm_eval(suite: Suite, folder: Path) -> str:
     """Write a folder for `lm_eval --include_path`; return the command that runs it."""
-    name = task_name(suite)
-    labels, fields = _labels(suite), _fields(suite)
-    with _new_folder(folder):
-        _write_rows(suite, folder / f"{name}.jsonl")
-        _write(folder / "shoal_grade.py", LM_EVAL_GRADE.format(data=f"{name}.jsonl", labels=list(labels)))
-        for task, more in ((name, LM_EVAL_CHOICE), (f"{name}_generate", LM_EVAL_GENERATE)):
-            head = LM_EVAL_TASK.format(
-                version=__version__,
-                suite=_quoted(suite.name),
-                task=_quoted(task),
-                prompt=_quoted(_prompt(labels, [f"{{{{{field}}}}}" for field in fields], fields)),
-            )
-            _write(folder / f"{task}.yaml", head + more.format(labels=json.dumps(labels, ensure_ascii=False)))
+    name, labels, fields = task_name(suite), _labels(suite), _fields(suite)
+    prompt = _prompt(labels, [f"{{{{{field}}}}}" for field in fields], fields)
+    files = {"shoal_grade.py": LM_EVAL_GRADE.format(data=f"{name}.jsonl", labels=list(labels))}
+    for task, more in ((name, LM_EVAL_CHOICE), (f"{name}_generate", LM_EVAL_GENERATE)):
+        about = {"suite": _quoted(suite.name), "task": _quoted(task), "prompt": _quoted(prompt)}
+        head = LM_EVAL_TASK.format(version=__version__, **about)
+        files[f"{task}.yaml"] = head + more.format(labels=json.dumps(labels, ensure_ascii=False))
+    _write(suite, folder, files)
     return f"lm_eval --tasks {name} --include_path {folder} --log_samples --output_path logs --model …"
 
 
 def write_inspect(suite: Suite, folder: Path) -> str:
     """Write a folder with a task file for `inspect eval`; return the command that runs it."""
     name, labels, fields = task_name(suite), _labels(suite), _fields(suite)
-    prompt = _prompt(
-        [label.replace("{", "{{").replace("}", "}}") for label in labels],
-        [f"{{{field}}}" for field in fields],
-        fields,
-    )
-    with _new_folder(folder):
-        _write_rows(suite, folder / f"{name}.jsonl")
-        _write(
-            folder / f"{name}.py",
-            INSPECT_TASK.format(
-                version=__version__, name=name, labels=list(labels), prompt=prompt, fields=fields
-            ),
-        )
+    escaped = [label.replace("{", "{{").replace("}", "}}") for label in labels]
+    prompt = _prompt(escaped, [f"{{{field}}}" for field in fields], fields)
+    about = {"version": __version__, "labels": list(labels), "prompt": prompt, "fields": fields}
+    _write(suite, folder, {f"{name}.py": INSPECT_TASK.format(name=name, **about)})
     return f"cd {folder} && inspect eval {name}.py --log-format json --model …"
 
 
@@ -138,21 +124,14 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _new_folder(folder: Path) -> Any:
-    """Make a folder that does not exist, and name it in errors of writing."""
+def _write(suite: Suite, folder: Path, files: Mapping[str, str]) -> None:
+    """Write the texts of the suite and these files into a folder that does not exist."""
+    rows = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in task_rows(suite))
     with refusing(folder):
         folder.mkdir()
-    return refusing(folder)
-
-
-def _write_rows(suite: Suite, path: Path) -> None:
-    with writing(path) as stream:
-        stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in task_rows(suite))
-
-
-def _write(path: Path, text: str) -> None:
-    with writing(path) as stream:
-        stream.write(text)
+        for name, text in {f"{task_name(suite)}.jsonl": rows, **files}.items():
+            with writing(folder / name) as stream:
+                stream.write(text)
 
 
 # The files

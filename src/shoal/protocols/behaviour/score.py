@@ -1,5 +1,6 @@
 """Answers to outcomes and measures: pass rates and the suite score (`docs/method/beluga.md` 1.5)."""
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,21 +13,18 @@ from ...core.case_table import CaseTable, by_group
 from ...core.claims import ENOUGH_TEMPLATES
 from ...core.records import Answers, Basis, Case, Finding, Measure, Outcome, verdicts_of
 from ...models.answer_rows import NO_ANSWER as REPLY_UNREAD
-from ...models.refusals import REFUSES, is_refusal
+from ...models.prompted.replies import REFUSES, is_refusal
 from ...stats.intervals import cluster_wilson, macro_wilson, wilson
 from ...stats.resampling import cluster_table, errors_of, hits_of, macro_mean, sharing
 from ..base import Built, Scored
 from ..degeneracy import DEGENERATE, degenerate, swapped
-from .changes import changes
 from .judge import expect_of, judge, lacks_neutral, rows_of, with_neutral_band
 from .rules import Floats, Integers, judges_free_text
 from .settings import Settings
-from .wording import NO_ANSWER, NO_CASE_ANSWERED, NO_CASE_APPLIES, NOTHING, change_words, dead_words, note_of
+from .wording import NO_ANSWER, NO_CASE_ANSWERED, NO_CASE_APPLIES, NOTHING, dead_words, note_of
 
 SAID = "said"
 """The column with the model's answers to the examples of each case."""
-CHANGE = "change"
-"""The column with the change of each failing INV or DIR case, in words."""
 REFUSED = "refused"
 """The column with 1 for each case in which the model refuses to answer."""
 CHOSEN = ("chosen", "not asked")
@@ -61,12 +59,8 @@ def score_suite(
     measures = [*measure(cases, outcomes, facts, without or {}), *refusal_rate(refused)]
     shown = with_neutral_band(answers, cases, settings.resolved("band"))
     findings = [*dead(outcomes), *degenerate(cases, shown, set(shown.labels) - set(answers.labels))]
-    moved = [change and change_words(change) for change in changes(settings, cases, answers, shown, outcomes)]
-    columns: dict[str, Sequence[Any]] = {
-        SAID: said(cases, answers, shown),
-        CHANGE: moved,
-        **({REFUSED: refused} if refused else {}),
-    }
+    columns: dict[str, Sequence[Any]] = {SAID: said(cases, answers, shown)}
+    columns |= {REFUSED: refused} if refused else {}
     return Scored(outcomes, measures, columns, findings)
 
 
@@ -85,10 +79,10 @@ def refusals(cases: Sequence[Case], answers: Answers) -> list[int]:
 
 def refusal_rate(refused: Sequence[int]) -> list[Measure]:
     """Return the share of cases in which the model refuses to answer, whatever their outcome."""
-    n, basis = len(refused), Basis("cases", column=REFUSED)
+    n, count = len(refused), sum(refused)
     if not n:
         return []
-    count = sum(refused)
+    basis = Basis("cases", column=REFUSED)
     return [Measure("refusal rate", count / n, n, {}, wilson(count, n), "wilson", basis=basis)]
 
 
@@ -129,15 +123,11 @@ def said(cases: Sequence[Case], answers: Answers, shown: Answers) -> list[list[s
 def _label_words(answers: Answers, shown: Answers) -> list[str]:
     """Return each label with its probability; equal ones are one text."""
     columns = (answers.predictions, shown.predictions, confidence_of(answers))
-    texts: dict[tuple[int, int, str], str] = {}
     words = []
     for code, other, chance in zip(*(column.tolist() for column in columns), strict=True):
-        key = code, other, f"{chance:.2f}"
-        if key not in texts:
-            name, label = answers.labels[code], shown.labels[other]
-            text = with_chance(name, key[2])
-            texts[key] = text if label == name else f"{label} ({text})"
-        words.append(texts[key])
+        name, label = answers.labels[code], shown.labels[other]
+        text = with_chance(name, f"{chance:.2f}")
+        words.append(sys.intern(text if label == name else f"{label} ({text})"))
     return words
 
 

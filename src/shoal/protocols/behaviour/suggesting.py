@@ -28,7 +28,7 @@ from ...models import ModelSpec, is_remote, load_model, parse_spec
 from ...models.interface import Blank, Fillers
 from ...models.likelihood import NOT_ONE_PIECE
 from ..merge.settings import OURS
-from ..merge.suggest import SMALLEST, SUGGESTIONS, load_suggesters
+from ..merge.suggest import SUGGESTIONS, load_suggesters
 from ..merge.tagger import MODELS, load_tagger
 from .filling import Template, fill, slot_names
 from .suite import Suite
@@ -38,6 +38,8 @@ GAP = "\ue000"
 """The open slot in a text; a private-use character."""
 FILLINGS, GAPS = 4, 60
 """Texts of each template with the gap, and of all templates together."""
+SMALLEST = 1e-300
+"""Lower bound of a probability before its logarithm is taken."""
 TAGGED = 5
 """Texts in which a word's class is looked up; the most frequent class counts."""
 SHOWN_CASES = 8
@@ -49,6 +51,8 @@ CLASSES = {"NOUN": "NOUN", "ADJ": "ADJ", "VERB": "VERB", "NAME": "PROPN"}
 COMMON = ("the", "man", "die")
 """Words of most vocabularies. `Blank` needs a hidden word that is one piece, although only its neighbours matter."""
 BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
+SUGGESTED = re.compile(r"^suggested[ \t]*:[^\n]*\n?(?:(?:\r?\n)*[ \t-][^\n]*\n?)*", re.MULTILINE)
+"""The former suggestions, without the blank lines after them."""
 HEAD = "suggested:  # written by a model; counted only once you move them to words or cases\n"
 
 
@@ -62,10 +66,7 @@ def suggest_words(path: Path, slot: str, spec: str, count: int, seed: int, pos: 
         raise PlanError("--slot cases: the name is taken by --cases", fix="rename the slot")
     language, lists, templates = read_slots(path)
     if pos and language not in MODELS:
-        raise PlanError(
-            f"--pos: the tagger knows {', '.join(MODELS)}, the suite's language is {language}",
-            fix="leave out --pos",
-        )
+        raise PlanError(f"--pos: the tagger does not know the language {language}", fix="leave out --pos")
     if pos and find_spec("HanTa") is None:
         raise MissingExtra("HanTa", needed_for="--pos, the class of a word")
     gaps = texts_with_gap(templates, slot, lists, seed)
@@ -331,10 +332,23 @@ def write_suggested(path: Path, entry: Mapping[str, Any]) -> None:
     before = fields["suggested"].plain() if "suggested" in fields else {}
     merged = _merged(before if isinstance(before, dict) else {}, entry)
     body = yaml.safe_dump(merged, allow_unicode=True, sort_keys=False, width=110, default_flow_style=None)
-    block = HEAD + "".join(f"  {line}\n" for line in body.splitlines())
     newline = "\r\n" if "\r\n" in content else "\n"
-    changed = _with_block(content, block.replace("\n", newline), newline)
-    _check_same(path, changed, {name: part.plain() for name, part in fields.items()} | {"suggested": merged})
+    block = (HEAD + "".join(f"  {line}\n" for line in body.splitlines())).replace("\n", newline)
+    former = SUGGESTED.search(content)
+    if former:
+        changed = content[: former.start()] + block + content[former.end() :]
+    else:
+        changed = content + ("" if content.endswith("\n") else newline) + newline + block
+    wanted = {name: part.plain() for name, part in fields.items()} | {"suggested": merged}
+    try:
+        is_same = yaml.load(changed, yaml.BaseLoader) == wanted
+    except yaml.YAMLError:
+        is_same = False
+    if not is_same:  # for example braces around the whole file
+        raise DataError(
+            f"{path}: cannot add `suggested` without changing other lines",
+            fix="delete `suggested`, and write the file as `name: value` lines",
+        )
     with writing(path) as stream:
         stream.write(changed)
 
@@ -342,41 +356,13 @@ def write_suggested(path: Path, entry: Mapping[str, Any]) -> None:
 def _merged(before: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return both: earlier words and cases first, each once."""
     merged = {**before, **entry}
-    for name, part in entry.items():
-        former = before.get(name)
+    for name in before.keys() & entry.keys():
+        former, part = before[name], entry[name]
         if isinstance(part, dict) and isinstance(former, dict):
             merged[name] = _merged(former, part)
         elif isinstance(part, list) and isinstance(former, list):
             merged[name] = former + [each for each in part if each not in former]
     return merged
-
-
-def _with_block(content: str, block: str, newline: str) -> str:
-    """Return the file with the block in place of the former one, or at the end."""
-    lines = content.splitlines(keepends=True)
-    start = next((at for at, line in enumerate(lines) if re.match(r"suggested\s*:", line)), len(lines))
-    end = start + 1
-    while end < len(lines) and re.match(r"[ \t-]|\r?\n", lines[end]):
-        end += 1
-    while end > start + 1 and end <= len(lines) and not lines[end - 1].strip():
-        end -= 1
-    before = "".join(lines[:start])
-    if start == len(lines) and before:
-        before += ("" if before.endswith("\n") else newline) + newline
-    return before + block + "".join(lines[end:])
-
-
-def _check_same(path: Path, changed: str, wanted: Mapping[str, Any]) -> None:
-    """Raise if the new text does not say the same as the old one and the suggestions, as with braces around it all."""
-    try:
-        same = yaml.load(changed, yaml.BaseLoader) == wanted
-    except yaml.YAMLError:
-        same = False
-    if not same:
-        raise DataError(
-            f"{path}: cannot add `suggested` without changing other lines",
-            fix="delete `suggested`, and write the file as `name: value` lines",
-        )
 
 
 def _check_yaml(path: Path) -> None:

@@ -5,9 +5,11 @@ Written in Python with the decorators below, or read from a file by `suite_files
 """
 
 import math
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -15,7 +17,7 @@ from typing import Any
 from ...core.case_table import CaseTable, Examples, Heading, by_group
 from ...core.errors import DataError, errors_at, nearest, some
 from ...core.records import Case, Example, Label, TestType
-from ...data.missing import is_missing
+from ...data.cells import is_missing
 from ...data.templates import templates
 from .expect import DIRECTIONS, Expect, Given
 from .rules import check_expect, check_label, is_number, judges_text, needs_labels, rule_on_original
@@ -54,13 +56,6 @@ def _texts(example: Any) -> Example:
             f"an example is a text or a pair of texts, found {example!r}",
             fix='case("a text"), or case(("a premise", "a hypothesis"))',
         )
-    try:
-        "".join(texts).encode()
-    except UnicodeEncodeError as problem:
-        half = ascii(problem.object[problem.start])[1:-1]
-        raise DataError(
-            f"{half} in an example is half of a character", fix="write the whole character"
-        ) from None
     return tuple(texts)
 
 
@@ -87,13 +82,10 @@ class Suite:
         self.cases = CaseTable(examples=self._examples)
         self.descriptions: dict[str, str] = {}
         self._headings: dict[str, Heading] = {}
-        self._ids: set[str] | None = set()
-        """The ids of the cases; None while nobody adds any."""
+        self._ids: set[str] = set()
         self._known_labels: set[Label] = set()
-        self._clusters: dict[str, str] = {}
-        self._labels: dict[tuple[Label, ...] | None, tuple[Label, ...] | None] = {}
-        self._texts = 0
-        """Texts per example: one or two; 0 before the first case."""
+        self._shared: dict[tuple[Label, ...] | None, tuple[Label, ...] | None] = {}
+        """Equal labels are one object, for memory."""
 
     def __repr__(self) -> str:
         return (
@@ -113,27 +105,23 @@ class Suite:
 
     # Writing a suite in Python
 
-    def minimum(
-        self, *bare: object, capability: str = "", expect: Given = "pred_equals_label"
-    ) -> "Definition":
+    def minimum(self, *, capability: str, expect: Given = "pred_equals_label") -> "Definition":
         """Decorate a function that yields labelled cases: each prediction must equal its label (MFT).
 
         For free answers, `expect` has rules with arguments: `{"contains": "Paris", "max_words": 20}`.
         """
-        return self._definition(bare, capability, "MFT", Expect.of(expect, DEFAULTS["MFT"]))
+        return self._definition(capability, "MFT", Expect.of(expect, DEFAULTS["MFT"]))
 
-    def invariance(
-        self, *bare: object, capability: str = "", expect: Given = "", tolerance: float = 0.1
-    ) -> "Definition":
+    def invariance(self, *, capability: str, expect: Given = "", tolerance: float = 0.1) -> "Definition":
         """Decorate a function that yields originals with variants: the prediction must not change (INV).
 
         For free answers, `expect` is "same_text" or `{"token_f1": 0.8}`.
         """
         default = replace(DEFAULTS["INV"], tolerance=tolerance)
-        return self._definition(bare, capability, "INV", Expect.of(expect or default.rule, default))
+        return self._definition(capability, "INV", Expect.of(expect or default.rule, default))
 
     def directional(
-        self, *bare: object, capability: str = "", expect: Given = "", tolerance: float = 0.1, na_if: str = ""
+        self, *, capability: str, expect: Given, tolerance: float = 0.1, na_if: str = ""
     ) -> "Definition":
         """Decorate a function that yields originals with variants: confidence may only move one way (DIR).
 
@@ -141,20 +129,10 @@ class Suite:
         rule. `na_if` is the filter of cases that do not apply, such as "original pred is neutral".
         """
         base = Expect("", tolerance, "all_except_first", na_if)
-        return self._definition(bare, capability, "DIR", Expect.of(expect, base))
+        return self._definition(capability, "DIR", Expect.of(expect, base))
 
-    def _definition(
-        self, bare: tuple[object, ...], capability: str, test_type: TestType, expect: Expect
-    ) -> "Definition":
-        word = {"MFT": "minimum", "INV": "invariance", "DIR": "directional"}[test_type]
-        more = ', expect="not more confident"' if test_type == "DIR" else ""
-        if bare or not capability or not expect.rule:
-            missing = "brackets" if bare else "a capability" if not capability else "an expectation"
-            raise DataError(
-                f"{self.name}: @suite.{word} without {missing}", fix=f'@suite.{word}(capability="…"{more})'
-            )
-
-        def define(function: Callable[[], Iterator[Case]]) -> Callable[[], Iterator[Case]]:
+    def _definition(self, capability: str, test_type: TestType, expect: Expect) -> "Definition":
+        def define(function: Callable[[], Iterable[Case]]) -> Callable[[], Iterable[Case]]:
             name = function.__name__
             if name in self._headings:
                 raise DataError(
@@ -164,8 +142,13 @@ class Suite:
             self.descriptions[name] = " ".join((function.__doc__ or "").split())
             with errors_at(name):
                 self.add_functionality(name, capability, test_type, expect)
-            for number, made in enumerate(_made(function), start=1):
+                cases = list(function() or ())
+                if not cases:
+                    raise DataError("no cases", fix=YIELD)
+            for number, made in enumerate(cases, start=1):
                 with errors_at(f"{name}, case {number}"):
+                    if not isinstance(made, Case):
+                        raise DataError(f"a {type(made).__name__}, not a case: {shortened(made)}", fix=YIELD)
                     self.add_case(name, str(number), made)
             return function
 
@@ -212,63 +195,22 @@ class Suite:
     def add_case(self, functionality: str, case_id: str, made: Case) -> None:
         """Add a case to its functionality, checked against the suite's labels and the rule's needs."""
         identity = f"{functionality}/{case_id}"
-        if identity in self._known_ids():
+        if identity in self._ids:
             raise DataError(
                 f"case {case_id!r} of {functionality!r} is there twice", fix="give each case its own id"
             )
+        heading = self._headings[functionality]
         width = self._check_texts(made)
-        self._check_labels(made.labels, len(made.examples), self._headings[functionality].meta["expect"])
-        texts = [text for example in made.examples for text in example]
-        sizes = [len(made.examples)]
-        self._append(
-            NewCases(
-                [functionality], [identity], texts, sizes, width, [made.labels], [made.cluster], [made.meta]
-            )
-        )
-
-    def add_columns(self, columns: "NewCases") -> bool:
-        """Add cases that have examples, all of this width; return False, and add none, if one is not valid."""
-        if columns.width not in (1, 2) or self._texts not in (0, columns.width):
-            return False
-        kinds = set(zip(columns.functionalities, columns.labels, columns.sizes, strict=True))
-        try:
-            for name, labels, size in kinds:
-                self._check_labels(labels, size, self._headings[name].meta["expect"])
-        except DataError:
-            return False
-        known = self._known_ids()
-        known.update(columns.identities)
-        if len(known) < len(self.cases) + len(columns.identities):  # one is there twice
-            self._ids = None
-            return False
-        self._append(columns)
-        return True
-
-    def _append(self, columns: "NewCases") -> None:
-        headings = [self._headings[name] for name in columns.functionalities]
-        if any(columns.metas):
-            headings = [
-                Heading(heading.groups, {**heading.meta, **meta}) if meta else heading
-                for heading, meta in zip(headings, columns.metas, strict=True)
-            ]
-        for labels in set(columns.labels) - self._labels.keys():
-            self._known_labels.update(labels or ())
-        self._known_ids().update(columns.identities)
-        self._texts = columns.width
-        self._examples.extend(columns.texts, columns.sizes, columns.width)
-        self.cases.ids.extend(columns.identities)
-        self.cases.labels.extend(map(self._labels.setdefault, columns.labels, columns.labels))
-        self.cases.headings.extend(headings)
-        self.cases.clusters.extend(map(self._clusters.setdefault, columns.clusters, columns.clusters))
-
-    def _known_ids(self) -> set[str]:
-        if self._ids is None:
-            self._ids = set(self.cases.ids)
-        return self._ids
-
-    def close(self) -> None:
-        """Free what only adding cases needs."""
-        self._ids = None
+        self._check_labels(made.labels, len(made.examples), heading.meta["expect"])
+        self._ids.add(identity)
+        self._known_labels.update(made.labels or ())
+        if made.meta:
+            heading = Heading(heading.groups, {**heading.meta, **made.meta})
+        self._examples.extend(chain.from_iterable(made.examples), [len(made.examples)], width)
+        self.cases.ids.append(identity)
+        self.cases.labels.append(self._shared.setdefault(made.labels, made.labels))
+        self.cases.headings.append(heading)
+        self.cases.clusters.append(sys.intern(made.cluster))
 
     def infer_labels(self) -> None:
         """Name the labels after the cases if they have names."""
@@ -289,7 +231,7 @@ class Suite:
             raise DataError(
                 f"one label only: {names[0]!r}",
                 why="a suite names every label that a model may give",
-                fix='a first line {"label_names": ["negative", "positive"]}; at import, --labels names them all',
+                fix='a first line {"label_names": ["negative", "positive"]}, the column labels, or --labels',
             )
         self.labels, self.in_order = names, False
         # Every heading of a case: those of cases with a meta of their own are copies.
@@ -313,13 +255,11 @@ class Suite:
             for group in spellings.values()
             for name in group
         }
-        shown = [name for group in alike for name in group] if len(names) > 12 else names
-        options = " ".join(f"--labels {quote(f'{name}={merged[name]}')}" for name in shown)
+        options = " ".join(f"--labels {quote(f'{name}={merged[name]}')}" for name in names)
         return DataError(
             f"labels that differ only in case or spaces: {'; '.join(groups)}",
             why="each spelling would be a label of its own",
-            fix=f"write one spelling, or import with {options}"
-            f"{' and so on for every label' if len(shown) < len(names) else ''}, in the order of the model's outputs",
+            fix=f"write one spelling, or import with {options}, in the order of the model's outputs",
         )
 
     def infer_clusters(self) -> None:
@@ -341,9 +281,9 @@ class Suite:
 
     def _check_texts(self, made: Case) -> int:
         """Return the number of texts of each example, the same in every case."""
-        texts = self._texts
         if not made.examples:
             raise DataError("no examples", fix='case("a text", label="positive")')
+        width = self._examples.width if self.cases else len(made.examples[0])
         for example in made.examples:
             if len(example) not in (1, 2):
                 raise DataError(
@@ -351,13 +291,12 @@ class Suite:
                     why="an example is one text, or a pair of texts",
                     fix="join them, or make several examples of them",
                 )
-            if texts not in (0, len(example)):
+            if len(example) != width:
                 raise DataError(
-                    f"an example of {len(example)} texts, where those before it have {texts}",
+                    f"an example of {len(example)} texts, where those before it have {width}",
                     fix="two suites: a model gets single texts or pairs, not both",
                 )
-            texts = len(example)
-        return texts
+        return width
 
     def _check_labels(self, labels: tuple[Label, ...] | None, examples: int, expect: Expect) -> None:
         if labels is None:
@@ -399,23 +338,7 @@ class Suite:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class NewCases:
-    """Cases to add: a value per case, apart from the texts, which are those of all examples end to end."""
-
-    functionalities: Sequence[str]
-    identities: Sequence[str]
-    texts: Sequence[str]
-    sizes: Sequence[int]
-    """Examples per case."""
-    width: int
-    """Texts per example."""
-    labels: Sequence[tuple[Label, ...] | None]
-    clusters: Sequence[str]
-    metas: Sequence[Mapping[str, Any]]
-
-
-Definition = Callable[[Callable[[], Iterator[Case]]], Callable[[], Iterator[Case]]]
+Definition = Callable[[Callable[[], Iterable[Case]]], Callable[[], Iterable[Case]]]
 
 
 def label_names(names: Any, what: str) -> tuple[str, ...]:
@@ -437,19 +360,3 @@ def shortened(value: object) -> str:
     """Return a value for a message, cut after 80 characters."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:80]}…"
-
-
-def _made(function: Callable[[], Iterable[Case]]) -> Iterator[Case]:
-    """Yield the cases of a functionality; raise if there are none, or anything else."""
-    name, cases = function.__name__, function()
-    if not isinstance(cases, Iterable):
-        kind = "nothing" if cases is None else type(cases).__name__
-        raise DataError(f"{name} gives {kind}, cases are expected", fix=YIELD)
-    number = 0
-    for number, made in enumerate(cases, start=1):
-        if not isinstance(made, Case):
-            found = f"a {type(made).__name__}, not a case: {shortened(made)}"
-            raise DataError(f"{name}, case {number}: {found}", fix=YIELD)
-        yield made
-    if not number:
-        raise DataError(f"{name} yields no case", fix="yield one, or leave the functionality out")

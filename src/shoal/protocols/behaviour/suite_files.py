@@ -1,32 +1,37 @@
 """Suites in files: read, imported from other formats, run from a Python module, written, exported for querying."""
 
 import json
+import re
 import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
-from itertools import islice
+from hashlib import sha256
 from pathlib import Path
 from runpy import run_path
 from typing import Any, get_args
 
 from ...core.errors import DataError, ShoalError, errors_at, some
-from ...core.files import Cells, UnusualError, collector_paused, writing
+from ...core.files import collector_paused, writing
 from ...core.records import Case, Example, Label, TestType
 from ...core.text import csv_lines, is_formula
 from ...data import SuiteRows, columns, read_suite_rows, with_label_names
 from ...data.invalid import first_few
 from ...data.suite import is_suite_file
 from .expect import DIRECTIONS, Expect
-from .rules import SPAN_RULES
+from .rules import SPAN_RULES, needs_labels
 from .suite import DEFAULTS, Suite, label_names, labels_of, shortened
-from .suite_columns import FIELDS, usual_columns
 from .template_suites import is_sheet, is_yaml, read_sheet_suite, read_template_suite
 
-ROWS_AT_ONCE = 256
-"""Few enough for the processor's cache: 4,096 take twice as long."""
 SUITE_SUFFIXES = (".jsonl", ".json", "")
+FIELDS = {
+    "text": ("text",),
+    "question1": ("question1", "question2"),
+    "context": ("context", "question"),
+    "premise": ("premise", "hypothesis"),
+}
+"""The names of an example's texts in a suite file, by the first of them."""
 SHARED = ("capability", "type", "expect", "direction")
 """Fields that all rows of a functionality have in common."""
 
@@ -48,7 +53,7 @@ def read_suite(path: Path | str) -> Suite:
         return read_template_suite(path)
     if is_sheet(path):
         return read_sheet_suite(path)
-    return suite_from_rows(read_suite_rows(path), path)
+    return suite_from_rows(_strip_labels(read_suite_rows(path)), path)
 
 
 def import_suite(
@@ -71,8 +76,8 @@ def import_suite(
             raise DataError(f"{path}: the suite names its own labels and texts", fix="only --out")
         suite, lines = read_suite(path), []
     else:
-        rows = columns.read(path, named) if named.all() else read_suite_rows(path)
-        rows = with_label_names(_strip_labels(rows), names, path) if names else rows
+        rows = _strip_labels(columns.read(path, named) if named.all() else read_suite_rows(path))
+        rows = with_label_names(rows, names, path) if names else rows
         otherwise = "" if skip_invalid else "or import with --skip-invalid"
         suite = suite_from_rows(rows, path, skip_invalid=skip_invalid, otherwise=otherwise)
         lines = _import_lines(rows)
@@ -104,15 +109,17 @@ def _import_lines(rows: SuiteRows) -> list[str]:
 
 def _strip_labels(found: SuiteRows) -> SuiteRows:
     """Return the rows with labels without white space at their edges; answers in words stay as they are."""
-    return replace(found, rows=((number, _stripped_row(found, number, row)) for number, row in found.rows))
 
+    def rows() -> Iterator[tuple[int, dict[str, Any]]]:
+        for number, row in found.rows:
+            labels, expect = _stripped(row.get("labels")), row.get("expect")
+            if labels == row.get("labels") or (isinstance(expect, dict) and expect.get("rule") in SPAN_RULES):
+                yield number, row
+            else:
+                found.stripped.append(number)
+                yield number, {**row, "labels": labels}
 
-def _stripped_row(found: SuiteRows, number: int, row: dict[str, Any]) -> dict[str, Any]:
-    labels, expect = _stripped(row.get("labels")), row.get("expect")
-    if labels == row.get("labels") or (isinstance(expect, dict) and expect.get("rule") in SPAN_RULES):
-        return row
-    found.stripped.append(number)
-    return {**row, "labels": labels}
+    return replace(found, rows=rows())
 
 
 def _stripped(labels: Any) -> Any:
@@ -137,17 +144,20 @@ def suite_from_rows(
     )
     with errors_at(f"{path}, line 1"):
         suite.labels = None if names is None else label_names(names, "label_names")
-        suite.descriptions = _descriptions(header.get("descriptions") or {})
+        about = header.get("descriptions")
+        suite.descriptions = (
+            {name: str(text) for name, text in about.items()} if isinstance(about, dict) else {}
+        )
     opened: dict[str, tuple[Any, ...]] = {}
     with collector_paused():
-        while block := list(islice(found.rows, ROWS_AT_ONCE)):
-            if not _add_block(suite, [row for _, row in block], opened, blank_texts=found.blank_texts):
-                _add_rows(suite, block, opened, found)
+        for number, row in found.rows:
+            try:
+                _add_row(suite, row, opened, blank_texts=found.blank_texts)
+            except DataError as problem:
+                found.invalid.add(number, problem)
     if found.invalid.count and not (skip_invalid and suite.cases):
         total = found.invalid.count + len(suite.cases)
-        problem = found.invalid.error(path, found.unit, total, otherwise)
-        spellings = suite.spelling_problem() if suite.labels is None else None
-        raise problem.with_also(spellings) if spellings else problem
+        raise found.invalid.error(path, found.unit, total, otherwise)
     if not suite.cases:
         raise DataError(f"{path}: no cases", fix="check that this is the file you meant")
     with errors_at(str(path)):
@@ -155,59 +165,7 @@ def suite_from_rows(
             suite.infer_labels()
     if found.templated:
         suite.infer_clusters()
-    suite.close()
     return suite
-
-
-def _descriptions(given: Any) -> dict[str, str]:
-    """Return the descriptions of functionalities in a header."""
-    if not isinstance(given, dict) or not all(isinstance(text, str) for text in given.values()):
-        raise DataError(
-            f'"descriptions" must be texts by functionality, found {shortened(given)}',
-            fix='"descriptions": {"negated praise": "…"}',
-        )
-    return dict(given)
-
-
-def _add_block(
-    suite: Suite, rows: Sequence[Mapping[str, Any]], opened: dict[str, tuple[Any, ...]], *, blank_texts: bool
-) -> bool:
-    """Add rows column by column; return False, and add none, if a row is not valid or not of the usual form."""
-    firsts: dict[str, Mapping[str, Any]] = {}
-    try:
-        columns = usual_columns(cells := Cells(rows), blank_texts=blank_texts)
-        abouts = list(zip(*map(cells.column, SHARED), strict=True))
-        if not opened.keys() >= set(columns.functionalities):
-            firsts = dict(zip(reversed(columns.functionalities), reversed(rows), strict=True))
-            firsts = {
-                name: firsts[name] for name in dict.fromkeys(columns.functionalities) if name not in opened
-            }
-        for name, row in firsts.items():
-            _open_functionality(suite, name, row)
-            opened[name] = tuple([row.get(field) for field in SHARED])
-        is_added = list(map(opened.get, columns.functionalities)) == abouts and suite.add_columns(columns)
-    except (UnusualError, DataError):
-        is_added = False
-    if not is_added:
-        for name in firsts.keys() & opened.keys():
-            suite.drop_functionality(name)
-            del opened[name]
-    return is_added
-
-
-def _add_rows(
-    suite: Suite,
-    rows: Sequence[tuple[int, dict[str, Any]]],
-    opened: dict[str, tuple[Any, ...]],
-    found: SuiteRows,
-) -> None:
-    """Add rows one by one, and collect the invalid ones with their errors."""
-    for number, row in rows:
-        try:
-            stripped = _stripped_row(found, number, row)
-            _add_row(suite, stripped, opened, blank_texts=found.blank_texts)
-        except DataError as problem:
-            found.invalid.add(number, problem)
 
 
 def _add_row(
@@ -442,3 +400,58 @@ def rows_of(suite: Suite) -> Iterator[dict[str, Any]]:
                 "example_idx": position,
                 **dict(zip(example_fields(suite.task, len(texts)), texts, strict=True)),
             }
+
+
+# A suite as data for the browser form
+
+RULES = {
+    "MFT": "For each, the model must give the label shown.",
+    "INV": "The variants must not change the model's prediction.",
+    "DIR": "The variants may move the model's confidence one way only.",
+}
+"""The meaning of each test type, for somebody who does not know the terms."""
+CHOICES = 50
+"""More distinct labels are typed, not chosen."""
+
+
+def form_data(suite: Suite) -> dict[str, Any]:
+    """Return what the form needs of a suite: its labels, functionalities, and the lines of its file.
+
+    The rows are text, so that a row without changes leaves the form byte for byte. `data/form.py` reads its answer.
+    """
+    header, *rows = suite_lines(suite)
+    name = re.sub(r"[^\w.-]+", "-", suite.name).strip("-.") or "suite"
+    return {
+        "name": suite.name,
+        "file": f"{name}-edited.json",
+        "digest": sha256("\n".join([header, *rows]).encode()).hexdigest()[:16],
+        "labels": _choices(suite),
+        "header": header,
+        "rows": rows,
+        "functionalities": _functionalities(suite),
+    }
+
+
+def _choices(suite: Suite) -> list[Label]:
+    """Return the labels to choose from; none if answers are texts."""
+    if suite.labels or any(case.meta.get("reading") for case in suite.cases):
+        return list(suite.labels or ())
+    used = {label for case in suite.cases for label in case.labels or ()}
+    plain = sorted((label for label in used if not str(label).startswith("not_")), key=str)
+    return plain if len(plain) <= CHOICES else []
+
+
+def _functionalities(suite: Suite) -> list[dict[str, Any]]:
+    first = {case.groups["functionality"]: case for case in reversed(suite.cases)}
+    return [
+        {
+            "name": name,
+            "capability": case.groups["capability"],
+            "type": case.groups["test type"],
+            "about": suite.descriptions.get(name, ""),
+            "rule": RULES[case.groups["test type"]],
+            "needs_label": needs_labels(case.meta["expect"]),
+        }
+        for name in suite.functionalities
+        if (case := first.get(name))
+    ]

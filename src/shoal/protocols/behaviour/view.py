@@ -82,7 +82,7 @@ def _summary(result: Result, rates: Sequence[Measure]) -> Summary | None:
     (whole,) = result.measures.where("suite score") or (None,)
     if plain is None or plain.value is None or whole is None:
         return None
-    text = " ".join(filter(None, [wording.refusal_words(result.measures), wording.never_passed(rates)]))
+    text = wording.refusal_words(result.measures)
     capabilities = result.measures.by("capability", "pass rate")
     lines = [f"95 % CI {shown_interval(whole)}", "mean over functionalities"]
     cards = [Card("Suite score", wording.percent(whole), lines), Card("Fails most", rows=_card_rows(rates))]

@@ -6,16 +6,13 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...core.claims import too_few_templates
 from ...core.measures import RATE, lowest_first, shown, shown_interval
 from ...core.records import Finding, Measure, Measures, Result
 from ..base import differing
 from .settings import Settings
-
-if TYPE_CHECKING:
-    from .changes import Change
 
 NO_ANSWER, NOTHING = "no answer", "(nothing)"
 NO_CASE_APPLIES, NO_CASE_ANSWERED = "no applicable case", "the model answered no case"
@@ -89,24 +86,6 @@ def about_labels(measures: Measures) -> list[str]:
 
 def _in_words(facts: Facts, names: Iterable[str]) -> list[str]:
     return [CAVEATS[name](facts) for name in names if name in facts]
-
-
-# Cases
-
-
-def change_words(change: "Change") -> str:
-    """Return the values before and after, with as many digits as show that the limit is exceeded."""
-    (label, *minus), low, high = change.what, change.before, change.after
-    digits = next(
-        (n for n in (2, 3, 4) if round(abs(round(high, n) - round(low, n)), 6) > change.tolerance), 2
-    )
-
-    def number(value: float) -> str:
-        return f"{value:.{digits}f}".replace("0.", ".", 1).replace("-", "−")
-
-    name = f"P({label})" + "".join(f" − P({other})" for other in minus)
-    limit = f"{change.sign}{number(change.tolerance)}" if change.tolerance else "0"
-    return f"{name} {number(low)} → {number(high)} (limit {limit})"
 
 
 # Findings
@@ -234,13 +213,6 @@ def weakest_words(capabilities: Sequence[Measure], number: int) -> str:
 def percent(row: Measure) -> str:
     """Return a rate with its unit."""
     return f"{shown(row.value, RATE)} %"
-
-
-def never_passed(rates: Sequence[Measure]) -> str:
-    """Return how many functionalities have no passing case, and how many no failing one."""
-    known = [row.value for row in rates if row.value is not None]
-    none, all_ = sum(value == 0 for value in known), sum(value == 1 for value in known)
-    return f"{none} of {len(known)} functionalities have no passing case; {all_} have no failing case."
 
 
 def over_templates_words(whole: Measure) -> str:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from ...core.errors import PlanError
 from ...core.records import Answer, Example, Result
 from ...models.asking import answer_batch
-from ..base import Built, Compared, Listing, Scored
+from ..base import Built, Listing, Scored
 from . import training
 from .build import build, find_diagnostic, has_vectors
+from .checkpoints import compare
 from .settings import Settings
 from .view import view
 
@@ -28,15 +29,6 @@ __all__ = ["Settings", "ask", "build", "compare", "listing", "parts", "recipe", 
 
 def parts(settings: Settings) -> list[Settings]:
     """Return a job per diagnostic, per representation if it uses vectors, and per downstream task."""
-    if settings.tests and not any(map(has_vectors, settings.diagnostic)):
-        raise PlanError(
-            f"tests are for seat and clusters, not for {', '.join(settings.diagnostic)}",
-            fix="remove tests, or add such a diagnostic",
-        )
-    if settings.columns and not any(name.startswith("crows") for name in settings.diagnostic):
-        raise PlanError(
-            "columns are for crows and crows_choice", fix="remove columns, or add such a diagnostic"
-        )
     names = [task.name for task in settings.tasks]
     for name in names:
         if names.count(name) > 1:
@@ -89,9 +81,3 @@ def listing(result: Result) -> Listing:
     if names & {"effect size", "cluster accuracy"}:
         return Listing("are significant", outcome=True)
     return Listing()
-
-
-def compare(settings: Settings, results: Sequence[Result]) -> Compared:
-    from .checkpoints import compare_checkpoints
-
-    return compare_checkpoints(results)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from ...core.errors import DataError, ModelError, PlanError, some
 from ...core.records import Answer, Case, Example
 from ...data.seat import AssociationTest, read_tests
-from ...models.asking import is_out_of_memory
 from ...models.fresh import Untrained
 from ...models.interface import Embedder, LanguageModel, TokenScores
 from ...models.likelihood import with_begin
@@ -38,7 +37,7 @@ class Failed:
 def answers(kind: Literal["tokens", "vector"], query: Query, examples: Sequence[Example]) -> list[Answer]:
     """Return an answer for each example; an example for which `query` raises becomes an error.
 
-    Query all at once, by halves if memory runs out, one by one after any other failure.
+    Query all at once, one by one after a failure.
     """
     try:
         return [
@@ -50,9 +49,7 @@ def answers(kind: Literal["tokens", "vector"], query: Query, examples: Sequence[
     except Exception as problem:
         if len(examples) == 1:
             return [Answer("", kind, None, exception_text(problem))]
-        size = (len(examples) + 1) // 2 if is_out_of_memory(problem) else 1
-    parts = [examples[start : start + size] for start in range(0, len(examples), size)]
-    return [row for part in parts for row in answers(kind, query, part)]
+    return [row for each in examples for row in answers(kind, query, [each])]
 
 
 def query_fitting(

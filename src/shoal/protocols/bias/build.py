@@ -3,7 +3,6 @@
 A diagnostic is one module and one line of the table `DIAGNOSTICS`.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -39,15 +38,12 @@ class DiagnosticModule(Protocol):
     """The interface of a diagnostic's module."""
 
     FOLDER: str
-    """The folder of its data inside a folder of data sets."""
     FILES: Sequence[str]
-    """The names of its files there; empty for a folder of association tests."""
+    """The files in its folder of data; empty for a folder of association tests."""
     ASKS: Asks
     """The kind of answer that it needs. Diagnostics on vectors have representations and named tests."""
     LABELS: tuple[str, ...]
-    """The letters of the options that it shows; only where it asks for options."""
-    CASES: str
-    """The noun for its cases."""
+    """The letters of its options, if it asks for options."""
     CONCEPTS: Mapping[str, str]
     """A concept to its category here, to compare diagnostics of one concept."""
 
@@ -132,16 +128,3 @@ def find_data(settings: Settings) -> Path | None:
         why=f"looked for {' or '.join(module.FILES) or '*.jsonl'} in {' and in '.join(map(str, folders))}",
         fix="give a folder with such a file, or data = example",
     )
-
-
-def data_digest(settings: Settings) -> str:
-    """Return a hash of the data, or the name of the example."""
-    path = find_data(settings)
-    if path is None:
-        return EXAMPLE
-    whole = hashlib.sha256()
-    files = sorted({*path.glob("*.json"), *path.glob("*.jsonl*")}) if path.is_dir() else [path]
-    for file in files:
-        if not settings.tests or file.name.split(".")[0] in settings.tests:
-            whole.update(file.name.encode() + b"\0" + file.read_bytes())
-    return whole.hexdigest()[:16]

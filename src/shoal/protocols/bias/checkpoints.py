@@ -1,17 +1,19 @@
-"""Compare the checkpoints of each recipe: stable scores, changing statements, and conclusions."""
+"""Compare the checkpoints of each recipe: stable scores, changing statements, and conclusions.
 
-from collections.abc import Iterator, Mapping, Sequence
+`across` is Table 1 and Figure 1 of the paper, for diagnostics that ask which sentence is likelier: an item is a pair or
+a cluster, and its outcome is 1 if the stereotype is preferred (`docs/method/bias.md` 5.7).
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core.measures import FEW_CASES
-from ...core.records import Case, Finding, Measure, Result
+from ...core.records import Finding, Measure, Result
+from ...stats import reliability
 from ...stats.intervals import mean_t_interval, within
-from ...stats.multiplicity import holm
-from ...stats.seeds import error_of_difference, recipe_difference
 from ..base import Compared
 from . import wording
 from .build import module_of
@@ -19,9 +21,10 @@ from .family import (
     BIAS,
     DECIDED,
     LEVEL,
-    RANGES,
     SCORE,
     Family,
+    Floats,
+    Groups,
     case_table,
     checkpoint_name,
     defined,
@@ -33,6 +36,7 @@ from .family import (
     shared_cases,
     slice_title,
 )
+from .settings import Settings
 from .training import compare_tasks
 
 CURVES = (
@@ -45,17 +49,17 @@ CURVES = (
     "chance accuracy",
 )
 """Scores that are followed over training."""
-DIFFERENCE = "difference between recipes"
-ITEM_COLUMNS = {SCORE: "preferred", "language modelling score": "related"}
-"""Scores that are means over items, and the column of a result that holds the items' values."""
-CHECKPOINT_SCORES = ("effect size", "cluster accuracy")
-"""Scores of which every checkpoint has one value per test or pair of concepts."""
+LARGE_SD = 0.025
+"""The paper prints larger SDs in bold."""
+NEAR, FAR = 0.02, 0.05
+"""Straddling: one checkpoint within 2 points of one half, another at least 5 points above it."""
+ROUNDING = 1e-9
+OTHER_SCORES = (DECIDED, "language modelling score", "icat")
+AGAINST = "checkpoints against the majority"
+"""The group of Figure 1."""
 
-Tested = tuple[Measure, float | None]
-"""A difference and its p value."""
 
-
-def compare_checkpoints(results: Sequence[Result]) -> Compared:
+def compare(settings: Settings, results: Sequence[Result]) -> Compared:
     """Return every measure over checkpoints, and a finding for each family and each recipe."""
     every = families(results)
     measures: list[Measure] = []
@@ -67,7 +71,6 @@ def compare_checkpoints(results: Sequence[Result]) -> Compared:
                 if "step" in slice_:
                     groups = {**family.groups, **slice_}
                     measures += over_checkpoints(name, family.values(name, slice_), n, groups)
-    measures += between_recipes(every)
     for pair in combinations(every, 2):
         if pair[0].recipe == pair[1].recipe:
             is_same = pair[0].diagnostic == pair[1].diagnostic
@@ -178,90 +181,75 @@ def _recipe(recipe: str, names: Sequence[str], every: Sequence[Family]) -> Itera
     yield Finding("limits", wording.limits(names), weight=2.0, groups={"recipe": recipe})
 
 
-# Two recipes, such as base and large
-#
-# The interval combines Student's t over checkpoints with the variance over items (`stats.seeds`). Holm adjusts the p
-# values of one pair of recipes.
-
-Recipes = tuple[Family, Family]
-"""Two families under the same diagnostic, each of several checkpoints."""
+# Table 1 and Figure 1
 
 
-def compared_recipes(every: Sequence[Family]) -> list[Recipes]:
-    """Return every two recipes that can be compared under the same diagnostic."""
-    several = [family for family in every if len(family.results) > 1]
-    return [
-        (first, second)
-        for first, second in combinations(several, 2)
-        if (first.diagnostic, first.representation) == (second.diagnostic, second.representation)
-    ]
-
-
-def difference_groups(recipes: Recipes) -> dict[str, str]:
-    """Return the groups of the differences between two recipes."""
-    return {**recipes[0].groups, "recipe": f"{recipes[0].recipe} and {recipes[1].recipe}"}
-
-
-def between_recipes(every: Sequence[Family]) -> list[Measure]:
-    """Return the differences between recipes, with p values and Holm's adjustment for each pair of recipes."""
+def across(family: Family) -> list[Measure]:
+    """Return Table 1 and Figure 1."""
     measures: list[Measure] = []
-    for recipes in compared_recipes(every):
-        tested = [*_over_items(recipes), *_over_checkpoints(recipes)]
-        measures += [row for row, _ in tested]
-        rows = [Measure("p value", p, row.n, row.groups) for row, p in tested if p is not None]
-        adjusted = holm([row.value or 0.0 for row in rows]).tolist()
-        measures += rows
-        measures += [
-            replace(row, name="adjusted p value", value=p) for row, p in zip(rows, adjusted, strict=True)
-        ]
+    results = list(family.results.values())
+    cases = shared_cases(results)
+    passed = [[outcome.passed for outcome in result.outcomes] for result in results]
+    outcomes = case_table(results, cases, passed)
+    for slice_, n in family.final_slices(SCORE):
+        scores = family.values(SCORE, slice_)
+        groups = {**family.groups, **slice_}
+        known = list(family.defined_values(SCORE, slice_).values())
+        for name, row in zip(family.results, family.rows(SCORE, slice_), strict=True):
+            measures += [replace(row, groups={**groups, "checkpoint": name})] if row else []
+        decided = list(family.defined_values(DECIDED, slice_).values())
+        marks = flags(known, decided) if n >= FEW_CASES else ()
+        measures += over_checkpoints(SCORE, scores, n, groups, flags=marks)
+        if len(known) > 1:
+            members = [place for place, case in enumerate(cases) if is_in(case, slice_)]
+            measures += _overdispersion(outcomes[members], known, n, groups)
+    for name in OTHER_SCORES:
+        for slice_, n in family.final_slices(name):
+            measures += over_checkpoints(name, family.values(name, slice_), n, {**family.groups, **slice_})
+    if len(results) > 1 and len(cases):
+        whole = {**family.groups, "category": "all"}
+        measures += _disagreement(outcomes, whole)
     return measures
 
 
-def _over_items(recipes: Recipes) -> Iterator[Tested]:
-    """Yield differences of means over the pairs or clusters that all checkpoints of both recipes have."""
-    both = [list(family.results.values()) for family in recipes]
-    cases = shared_cases([*both[0], *both[1]])
-    groups, method = difference_groups(recipes), "t over checkpoints and items"
-    for score, column in ITEM_COLUMNS.items():
-        if any(column not in result.columns for result in (*both[0], *both[1])):
-            continue
-        new, old = (case_table(side, cases, [result.columns[column] for result in side]) for side in both)
-        answered: NDArray[np.bool_] = np.asarray(~np.isnan(np.hstack([new, old])).any(axis=1))
-        for slice_, _ in recipes[0].final_slices(score):
-            parts = [part for part in _parts(recipes[0], slice_, cases) if answered[part].any()]
-            if parts:
-                clusters = [[cases[place].cluster or cases[place].id for place in part] for part in parts]
-                first, second = ([table[part] for part in parts] for table in (new, old))
-                estimate = recipe_difference(first, second, clusters)
-                about = estimate.n, {**groups, **slice_, "of": score}, estimate.interval, method
-                yield Measure(DIFFERENCE, estimate.value, *about, of=score), estimate.p
+def flags(scores: Sequence[float], decided: Sequence[float] = ()) -> list[str]:
+    """Return the marks of a row of Table 1. Decided items, if given, are compared with one half.
+
+    >>> flags([0.51, 0.56, 0.58]), flags([0.6, 0.61]), flags([0.45, 0.46], decided=[0.5, 0.55])
+    (['SD above 2.5 points', 'straddles one half'], [], ['straddles one half'])
+    """
+    if len(scores) < 2:
+        return []
+    large = float(np.std(scores, ddof=1)) > LARGE_SD + ROUNDING
+    sides = decided or scores
+    straddles = abs(min(sides) - 0.5) <= NEAR + ROUNDING and max(sides) >= 0.5 + FAR - ROUNDING
+    return [wording.LARGE_SD] * large + [wording.STRADDLES] * straddles
 
 
-def _parts(family: Family, slice_: Mapping[str, str], cases: Sequence[Case]) -> list[list[int]]:
-    """Return the positions of a score's cases: in one list, or by group if the score is a mean over groups."""
-    score = next(row for row in family.rows(SCORE, slice_) if row is not None)
-    over = score.basis.mean_over or "cases"
-    parts: dict[str, list[int]] = {}
-    for place, case in enumerate(cases):
-        if is_in(case, slice_):
-            parts.setdefault("" if over == "cases" else case.groups[over], []).append(place)
-    return list(parts.values())
+def _overdispersion(outcomes: Floats, scores: Sequence[float], n: int, groups: Groups) -> Iterator[Measure]:
+    """Yield the SD over checkpoints in units of the SD that independent flips of items would give."""
+    if not len(outcomes) or not (~np.isnan(outcomes)).any(axis=0).all():
+        return
+    about = {**groups, "of": SCORE}
+    floor = reliability.item_floor(outcomes)
+    if not floor > 0:
+        yield Measure("over-dispersion ratio", None, n, about, reason=wording.NO_FLIPS)
+        return
+    ratio = float(np.std(scores, ddof=1)) / floor
+    interval = defined(reliability.ratio_interval(ratio, outcomes))
+    method = "chi-square over checkpoints, jackknife over items" if interval else ""
+    yield Measure("over-dispersion ratio", ratio, n, about, interval, method, facts={"floor": floor})
 
 
-def _over_checkpoints(recipes: Recipes) -> Iterator[Tested]:
-    """Yield differences of scores that are not means over items."""
-    groups = difference_groups(recipes)
-    for score in CHECKPOINT_SCORES:
-        low, high = RANGES.get(score, (0.0, 1.0))
-        for slice_, n in recipes[0].final_slices(score):
-            first, second = (
-                [value for value in family.values(score, slice_) if value is not None] for family in recipes
-            )
-            if min(len(first), len(second)) < 2:
-                continue
-            difference = float(np.mean(first) - np.mean(second))
-            seeds = error_of_difference(first, second)
-            reach = seeds.reach(0.95)
-            interval = within((difference - reach, difference + reach), low - high, high - low)
-            about = n, {**groups, **slice_, "of": score}, interval, "t over checkpoints"
-            yield Measure(DIFFERENCE, difference, *about, of=score), seeds.p(difference)
+def _disagreement(outcomes: Floats, groups: Groups) -> Iterator[Measure]:
+    """Yield Figure 1: the share of items by how many checkpoints go against the majority."""
+    items, runs = outcomes.shape
+    counts, undecided = reliability.disagreement_histogram(outcomes)
+    chances = reliability.coin_flip_histogram(runs).tolist()
+    rows = [
+        (str(against), count, wording.by_coin_flips(chance))
+        for against, (count, chance) in enumerate(zip(counts.tolist(), chances, strict=True))
+    ]
+    rows += [("undecided", undecided, wording.TIE)] if undecided else []
+    for against, count, note in rows:
+        yield Measure("share of items", count / items, items, {**groups, AGAINST: against}, note=note)

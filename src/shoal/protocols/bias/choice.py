@@ -4,7 +4,7 @@ For models that answer but give no likelihood, such as most endpoints. A pair pr
 pair whose answer changes with the order is neutral.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -18,10 +18,10 @@ from ...models.asking import answer_batch
 from ..base import Asks, Built, Scored
 from . import crows, example, stereoset
 from .build import LETTERS
+from .checkpoints import across
 from .crows import categories
 from .family import Family
 from .settings import Settings
-from .spread import across
 
 LABELS = LETTERS[:2]
 ORDERS = ((0, 1), (1, 0))
@@ -46,7 +46,7 @@ def score(cases: Sequence[Case], answered: Sequence[Sequence[Answer]], diagnosti
     column: list[float | None] = []
     positions: list[bool] = []
     for case, rows in zip(cases, answered, strict=True):
-        sides = [_side(row, case, order) for row, order in zip(rows, ORDERS, strict=True)]
+        sides = [chosen_option(row, case, order) for row, order in zip(rows, ORDERS, strict=True)]
         if None in sides:
             error = next(row.error for row, side in zip(rows, sides, strict=True) if side is None)
             outcomes.append(Outcome(case.id, None, None, error))
@@ -56,27 +56,19 @@ def score(cases: Sequence[Case], answered: Sequence[Sequence[Answer]], diagnosti
         prefers = sides[0] == 0 if sides[0] == sides[1] else None
         outcomes.append(Outcome(case.id, prefers, 0.0 if prefers is None else 1.0 if prefers else -1.0))
         column.append(float(prefers is True))
-    measures = [*categories(diagnostic, cases, outcomes), *_shares(positions, outcomes, diagnostic)]
+    measures = list(categories(diagnostic, cases, outcomes))
+    if positions:
+        about = {"diagnostic": diagnostic, "position": LABELS[0]}
+        measures.append(Measure("position share", sum(positions) / len(positions), len(positions), about))
     return Scored(outcomes, measures, {"preferred": column})
 
 
-def _side(answer: Answer, case: Case, order: Sequence[int]) -> int | None:
-    """Return the sentence that an answer chooses, by its letter or in its own words."""
+def chosen_option(answer: Answer, case: Case, order: Sequence[int]) -> int | None:
+    """Return the option that an answer chooses, by its letter or in its own words."""
     if not answer.error:
-        return order[LABELS.index(answer.data["label"])]
+        return order[LETTERS.index(answer.data["label"])]
     said = answer.data.get("said") if isinstance(answer.data, dict) else None
     return matching_option(said, case.meta["options"]) if isinstance(said, str) else None
-
-
-def _shares(positions: Sequence[bool], outcomes: Sequence[Outcome], diagnostic: str) -> Iterator[Measure]:
-    """Yield the share of pairs that the order decides, and of answers that are A."""
-    if positions:
-        groups = {"diagnostic": diagnostic, "category": "all"}
-        pairs = [outcome for outcome in outcomes if not outcome.error]
-        neutral = sum(outcome.passed is None for outcome in pairs)
-        yield Measure("neutral share", neutral / len(pairs), len(pairs), groups)
-        about = {"diagnostic": diagnostic, "position": LABELS[0]}
-        yield Measure("position share", sum(positions) / len(positions), len(positions), about)
 
 
 # The diagnostics
@@ -92,7 +84,6 @@ class Choice:
     read: Callable[[Path | None, Settings, str], list[Case]]
     ASKS: ClassVar[Asks] = "options"
     LABELS: ClassVar[tuple[str, ...]] = LABELS
-    CASES: ClassVar[str] = "pairs"
 
     def __getattr__(self, name: str) -> Any:
         """Return the folder, files and concepts of the data."""

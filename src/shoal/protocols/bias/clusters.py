@@ -25,7 +25,6 @@ from .settings import Settings
 
 FOLDER, FILES = "seat", ()
 ASKS: Asks = "vectors"
-CASES = "pairs of concepts"
 CONCEPTS: dict[str, str] = {}
 STARTS = 5
 """Clusterings over which the numbers are means."""
@@ -35,7 +34,7 @@ Codes = NDArray[np.int64]
 ACCURACY, CHANCE = "cluster accuracy", "chance accuracy"
 NAMES = (ACCURACY, CHANCE, "p value")
 
-__all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
+__all__ = ["ASKS", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
 
 
 def make_cases(path: Path | None, settings: Settings) -> list[Case]:
@@ -143,19 +142,11 @@ def chance_accuracy(labels: ArrayLike, clusters: ArrayLike) -> tuple[float, floa
     a, b = np.asarray(labels, np.int64), np.asarray(clusters, np.int64)
     n, ones, in_cluster = len(a), int(a.sum()), int(b.sum())
     both = np.arange(max(0, ones + in_cluster - n), min(ones, in_cluster) + 1)
-    ways = _log_choose(ones, both) + _log_choose(n - ones, in_cluster - both)
-    chances = np.exp(ways - _log_choose(n, np.array([in_cluster])))
+    chances = scipy.stats.hypergeom.pmf(both, n, ones, in_cluster)
     right = (2 * both + n - ones - in_cluster) / n
     accuracy = np.maximum(right, 1 - right)
     seen = cluster_accuracy(a, b)
     return float(accuracy @ chances), min(1.0, float(chances[accuracy >= seen - 1e-12].sum()))
-
-
-def _log_choose(n: int, k: Codes) -> Floats:
-    logs: Floats = (
-        scipy.special.gammaln(n + 1) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(n - k + 1)
-    )
-    return logs
 
 
 # Several checkpoints

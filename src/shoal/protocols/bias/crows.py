@@ -17,18 +17,17 @@ from ...models.stored import StoredAnswers
 from ..base import Asks, Built, Scored
 from . import example, wording
 from .asking import answers, check_language_model, check_stored, is_causal, likelihoods, log_probabilities
+from .checkpoints import across
 from .family import DECIDED, SCORE, share
 from .settings import Settings
-from .spread import across
 
 FOLDER, FILES = "crows_pairs", (FILE,)
 ASKS: Asks = "tokens"
-CASES = "pairs"
 CONCEPTS = {"religion": "religion", "race": "race-color", "gender": "gender", "occupation": "socioeconomic"}
 ROUNDED = 3
 """Decimals to which the authors round a sentence's score."""
 
-__all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
+__all__ = ["ASKS", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
 
 
 def make_cases(path: Path | None, settings: Settings) -> list[Case]:
@@ -148,18 +147,19 @@ def _crows_measures(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[
         sides = [side for kind, side in answered if kind == direction]
         decided = [float(side) for side in sides if side is not None]
         measures.append(share(SCORE, decided, {**groups, "direction": direction}, na=sides.count(None)))
-    if answered:
-        neutral = sum(side is None for _, side in answered)
-        measures.append(Measure("neutral share", neutral / len(answered), len(answered), groups))
     return measures
 
 
 def categories(diagnostic: str, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Iterator[Measure]:
-    """Yield the scores of all pairs, and of each category."""
+    """Yield the scores of all pairs and of each category, and the share of pairs without a preference."""
     pairs = list(zip(cases, outcomes, strict=True))
     for category in ["all", *sorted({case.groups["category"] for case in cases})]:
         members = [outcome for case, outcome in pairs if category in ("all", case.groups["category"])]
         yield from _category(members, {"diagnostic": diagnostic, "category": category})
+    answered = [outcome for outcome in outcomes if not outcome.error]
+    if answered:
+        neutral = sum(outcome.passed is None for outcome in answered) / len(answered)
+        yield Measure("neutral share", neutral, len(answered), {"diagnostic": diagnostic, "category": "all"})
 
 
 def _category(outcomes: Sequence[Outcome], groups: dict[str, str]) -> list[Measure]:

@@ -23,11 +23,10 @@ from .settings import Settings
 
 FOLDER, FILES = "seat", ()
 ASKS: Asks = "vectors"
-CASES = "tests"
 CONCEPTS: dict[str, str] = {}
 SETS = ("X", "Y", "A", "B")
 
-__all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
+__all__ = ["ASKS", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
 
 
 def make_cases(path: Path | None, settings: Settings) -> list[Case]:

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
+from ...core.files import digest
 from ...core.ranges import AtLeastOne, Count, Epochs, Rate, Seed, WarmUp, Within
 from ...training.config import TrainConfig
 from ..base import Profiled, changes
 
 Representation = Literal["cls", "mean", "word_mean", "first_piece_no_specials"]
 Profile = Literal["recommended", "paper", "reference"]
-BY_PROFILE = "the profile decides it: profile = recommended, paper or reference"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,6 @@ CONVENTIONS: Mapping[str, Conventions] = {
 class Pretrain(TrainConfig):
     """Settings of `pretrain`: train a small masked language model from scratch, one for each seed."""
 
-    REMOVED: ClassVar[Mapping[str, str]] = {
-        "ask_after": "save checkpoints and list them in [groups] with steps",
-    }
-
     text: str
     """A file with one paragraph or sentence per line (may be gzipped), or `example`."""
     epochs: Epochs = 10.0
@@ -60,11 +56,6 @@ class Pretrain(TrainConfig):
 class Task(TrainConfig):
     """Settings of one table of `tasks`: fine-tune every checkpoint and test it. Defaults are those of BERT."""
 
-    REMOVED: ClassVar[Mapping[str, str]] = {
-        "text": "name the columns text, or premise and hypothesis",
-        "label": "name the column label",
-    }
-
     name: str
     """Name of the task in results."""
     train: str
@@ -78,9 +69,10 @@ class Task(TrainConfig):
 
 
 def _data(settings: "Settings") -> Any:
-    from .build import data_digest
+    from .build import find_data
 
-    return data_digest(settings) if settings.diagnostic else ""
+    path = find_data(settings) if settings.diagnostic else None
+    return digest(path) if path else settings.data
 
 
 def _tasks(settings: "Settings") -> Any:
@@ -92,13 +84,6 @@ def _tasks(settings: "Settings") -> Any:
 @dataclass(frozen=True, slots=True)
 class Settings(Profiled):
     """Settings of `[bias]` and `--set`. Lists of diagnostics and representations multiply the jobs."""
-
-    REMOVED: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(("tie", "pieces", "fillers", "p_ties", "permute"), BY_PROFILE),
-        "aggregate": "profile = reference is the mean over target terms, other profiles that over clusters",
-        "downstream": "tasks, which fine-tunes every checkpoint",
-        "margin": "read the interval of the SD over checkpoints",
-    }
 
     diagnostic: tuple[str, ...] = changes("cases", ("crows",))
     """Diagnostics to run: crows, stereoset, seat, clusters, bbq, crows_choice, stereoset_choice."""

@@ -38,22 +38,19 @@ from .asking import (
     log_probabilities,
     query_fitting,
 )
+from .checkpoints import across
 from .family import SCORE, defined, is_in
 from .settings import Settings
-from .spread import across
 
 FOLDER = "stereoset"
 ASKS: Asks = "tokens"
-CASES = "clusters"
 CONCEPTS = {"religion": "religion", "race": "race", "gender": "gender", "occupation": "profession"}
-FEW_TERMS = 10
-"""Below this many target terms the result says how many there are."""
 RESAMPLES = 2_000
 """Bootstrap samples of target terms behind the interval of icat."""
 NAMES = (SCORE, "language modelling score", "icat")
 METHODS = ("cluster wilson", "cluster wilson", "t over terms drawn again")
 
-__all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
+__all__ = ["ASKS", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
 
 
 def make_cases(path: Path | None, settings: Settings) -> list[Case]:
@@ -232,7 +229,7 @@ def _three(settings: Settings, table: Floats, terms: Sequence[str], groups: dict
         *(defined(cluster_wilson(ClusterTable(*distinct_rows(by_term[:, [at, 2]])))) for at in (0, 1)),
         _icat_interval(settings, by_term, *values),
     ]
-    note = wording.target_terms(len(names)) if per_term or len(names) < FEW_TERMS else ""
+    note = f"over {len(names):,} target terms" if per_term else ""
     weights = dict.fromkeys(names.tolist(), 1 / len(names))
     basis = Basis("target", weights) if per_term else Basis("cases")
     return [

@@ -20,7 +20,7 @@ import numpy as np
 from ...core.errors import DataError, PlanError, nearest, some
 from ...core.files import is_data, stamp
 from ...core.records import Answers, Basis, Case, Measure, Outcome, Result
-from ...data.grammar.rows import Row
+from ...data.grammar import Row
 from ...data.labelled import read_labelled
 from ...models import load_model, parse_spec
 from ...training.stage import Mark, Progress, Recipe, Stage, plain_stage

@@ -6,7 +6,6 @@ checkpoints each is a dot. The layout follows the scores of a diagnostic, not it
 
 from collections.abc import Mapping, Sequence
 
-from ...core.measures import FEW_CASES
 from ...core.records import Finding, Measure, Measures, Result
 from ...core.views import (
     Block,
@@ -24,8 +23,7 @@ from ...core.views import (
 )
 from ...core.views import Line as Curve
 from . import wording
-from .build import module_of
-from .checkpoints import CURVES, DIFFERENCE, Recipes, compared_recipes, difference_groups
+from .checkpoints import AGAINST, CURVES
 from .family import (
     ACCURACY,
     BIAS,
@@ -40,7 +38,6 @@ from .family import (
     slice_title,
 )
 from .settings import Settings
-from .spread import AGAINST
 from .training import DOWNSTREAM
 
 SHARE_SCALE, NEITHER = (0.2, 0.8), 0.5
@@ -49,7 +46,7 @@ BIAS_SCALE = (-1.0, 1.0)
 ACCURACY_SCALE = (0.4, 1.0)
 """Accuracies of clusters are never below one half."""
 BETWEEN = ("difference between diagnostics", "agreement of representations")
-MOST_NOTES, MOST_CURVES = 3, 8
+MOST_NOTES = 3
 KEYS = ("recipe", "diagnostic", "representation", "test", "task", "category", "step")
 
 
@@ -61,13 +58,13 @@ def view(
 ) -> list[Section]:
     """Return each checkpoint alone, or, with measures, the comparison of several and its file."""
     if not measures:
-        return [section for result in results for section in (_one_checkpoint(result), *_bounds(result))]
+        return list(map(_one_checkpoint, results))
     every = families(results)
     headlines: dict[str, list[str]] = {}
     for finding in findings:
         if "diagnostic" not in finding.groups:
             headlines.setdefault(finding.groups["recipe"], []).append(finding.text)
-    comparisons = _comparisons(every, Measures(measures))
+    comparisons = _comparisons(Measures(measures))
     return [
         *(Section([Words(recipe, "strong")], "\n".join(texts)) for recipe, texts in headlines.items()),
         *(section for family in every for section in _family(family, measures, findings)),
@@ -96,7 +93,7 @@ def _one_checkpoint(result: Result) -> Section:
         table = _downstream_scores(rows)
     else:
         name = result.job["settings"]["diagnostic"][0]
-        about = f"{name}, {len(result.cases):,} {module_of(name).CASES}, profile {result.job['settings']['profile']}"
+        about = f"{name}, {len(result.cases):,} cases, profile {result.job['settings']['profile']}"
         headline = [row for row in rows.where(SCORE) if row.headline and row.interval]
         kind, sentences = (
             "bias of ",
@@ -118,15 +115,6 @@ def _one_checkpoint(result: Result) -> Section:
         blocks=[table],
         notes=[*notes, wording.ONE_CHECKPOINT][:MOST_NOTES],
     )
-
-
-def _bounds(result: Result) -> list[Section]:
-    """Return how far answers that match no option could move the bias score."""
-    rows = [
-        row for row in Measures(result.measures).where(BIAS) if row.note and row.groups["category"] == "all"
-    ]
-    notes = [f"{row.groups['context']}: {row.note}" for row in rows]
-    return [Section(notes=notes, detail="full")] if notes else []
 
 
 def _downstream_scores(measures: Measures) -> Table:
@@ -346,8 +334,7 @@ def _curves(family: Family, measures: Measures) -> list[Block]:
         if score == "cluster accuracy":
             lines += _lines(family, measures, "chance accuracy")
         if lines and score != "chance accuracy":
-            more = [wording.more_rows(len(lines) - MOST_CURVES)] if len(lines) > MOST_CURVES else []
-            pictures.append(Curves("step", lines[:MOST_CURVES], title=f"{score} over training", legend=more))
+            pictures.append(Curves("step", lines, title=f"{score} over training"))
     return pictures
 
 
@@ -364,12 +351,11 @@ def _lines(family: Family, measures: Measures, score: str) -> list[Curve]:
     ]
 
 
-# Recipes, downstream tasks, diagnostics of one concept
+# Downstream tasks, diagnostics of one concept
 
 
-def _comparisons(every: Sequence[Family], measures: Measures) -> list[Block]:
-    tables = [_recipe_table(recipes, measures) for recipes in compared_recipes(every)]
-    blocks: list[Block] = [table for table in tables if table.rows]
+def _comparisons(measures: Measures) -> list[Block]:
+    blocks: list[Block] = []
     if any(measures.where("mean over checkpoints", of=DOWNSTREAM)):
         blocks.append(_downstream_table(measures))
     lines = []
@@ -382,27 +368,6 @@ def _comparisons(every: Sequence[Family], measures: Measures) -> list[Block]:
         columns = [*_columns(["between diagnostics", ""], ["", "n"]), Column("", "left")]
         blocks.append(Table(columns, lines))
     return blocks
-
-
-def _recipe_table(recipes: Recipes, measures: Measures) -> Table:
-    adjusted = measures.where("adjusted p value")
-    means = measures.where("mean over checkpoints")
-    lines = []
-    for row in measures.where(DIFFERENCE, **difference_groups(recipes)):
-        p = _same_groups(adjusted, row.groups)
-        enough = row.of == "effect size" or row.n >= FEW_CASES
-        differs = enough and p is not None and p.value is not None and p.value <= 0.05
-        sides_of = [_same_groups(means, {**row.groups, "recipe": family.recipe}) for family in recipes]
-        title = slice_title(row.groups) + ("" if row.of == SCORE else f", {row.of}")
-        numbers = [*map(Number, sides_of), Number(row), Number(row, part="interval"), Number(p)]
-        lines.append(Row([Words(title, "strong" if differs else ""), *numbers]))
-    first, second = recipes
-    heading = f"{wording.family_label(first.diagnostic, first.representation)} between recipes"
-    titles = [first.recipe, second.recipe, f"{first.recipe} − {second.recipe}"]
-    return Table(
-        _columns([heading], [*titles, "95 % CI", "adj. p"]), lines, "between_recipes",
-        legend=[wording.recipe_legend(len(first.results), len(second.results))],
-    )  # fmt: skip
 
 
 def _same_groups(measures: Measures, groups: Mapping[str, str]) -> Measure | None:

@@ -37,10 +37,6 @@ def neutral_pairs(count: int) -> str:
     return f"{several(count, 'neutral pair')} in n, counted for neither side"
 
 
-def target_terms(count: int) -> str:
-    return f"over {several(count, 'target term')}"
-
-
 def no_vector(texts: Sequence[str]) -> str:
     return f"no vector for {some(texts)}: left out" if texts else ""
 
@@ -63,18 +59,13 @@ def finetuned(rows: int, majority: float, removed: int) -> str:
     return words + (f"; {removed:,} training rows that are also tested were removed" if removed else "")
 
 
-def unmatched(context: str, errors: int, low: float, high: float) -> str:
+def unmatched(context: str, errors: int, accuracy: Sequence[float], bias: Sequence[float]) -> str:
     """Return what answers that match no option could change."""
+    right = " to ".join(f"{100 * end:.1f}" for end in accuracy)
+    side = " to ".join(f"{100 * end:+.1f}" for end in bias)
     return (
-        f"{context}: {several(errors, 'answer')} without an option: accuracy is {100 * low:.1f} % if all of them are "
-        f"wrong, {100 * high:.1f} % if they are right"
-    )
-
-
-def unmatched_bias(errors: int, low: float, high: float) -> str:
-    return (
-        f"{several(errors, 'answer')} without an option: the bias score is {100 * low:+.1f} if all of them go against "
-        f"the stereotype, {100 * high:+.1f} if they follow it"
+        f"{context}: {several(errors, 'answer')} without an option; however they are counted, accuracy is {right} %, "
+        f"the bias score {side}"
     )
 
 
@@ -153,26 +144,21 @@ def family_label(diagnostic: str, representation: str) -> str:
 
 
 def agreement(changing: Mapping[str, Sequence[str]], counts: Mapping[str, int], runs: int) -> str:
-    """Return whether checkpoints agree, the statements that change by diagnostic, and what was not compared."""
+    """Return whether checkpoints agree, and the statements that change by diagnostic."""
     total, changed = sum(counts.values()), sum(map(len, changing.values()))
-    absent = [label for label, count in counts.items() if not count]
-    missing = (
-        f"Not compared, too few items or checkpoints with a value: {', '.join(absent)}." if absent else ""
-    )
     if not total:
-        return missing
+        return "Not compared: too few items or checkpoints with a value."
     if not changed:
-        first = (
+        return (
             f"The checkpoints agree: none of {several(total, 'conclusion')} changes between {several(runs)}."
         )
-        return f"{first} {missing}".strip()
     parts = [
         f"{label} {', '.join(names[:MOST_NAMES])}{', …' if len(names) > MOST_NAMES else ''}"
         for label, names in changing.items()
         if names
     ]
     first = f"The checkpoints disagree: {changed} of {several(total, 'conclusion')} change between {several(runs)}."
-    return f"{first} Changing: {'; '.join(parts)}. {missing}".strip()
+    return f"{first} Changing: {'; '.join(parts)}."
 
 
 def limits(names: Sequence[str]) -> str:
@@ -234,11 +220,3 @@ ASSOCIATIONS = "! Checkpoints disagree on the sign or on significance (p < .01).
 
 def unanswered(errors: int) -> str:
     return f"! {several(errors, 'case')} without an answer {'is' if errors == 1 else 'are'} excluded."
-
-
-def recipe_legend(first: int, second: int) -> str:
-    return f"{first} and {second} checkpoints; Student's t, p adjusted by Holm over the table"
-
-
-def more_rows(count: int) -> str:
-    return f"… and {count:,} more: shoal status PLAN --json"

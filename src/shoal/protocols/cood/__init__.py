@@ -19,10 +19,8 @@ from ...core.records import Answer, Example, Result
 from ...models.asking import answer_batch
 from ..base import Built, Listing
 from .build import build, export, training_items
-from .compare import compare
-from .in_context import replace_model
-from .recipe import check_room, recipe
-from .score import score
+from .recipe import check_room, recipe, replace_model
+from .score import compare, score
 from .settings import SLOT, TRAINING, Settings
 from .view import sections as view
 
@@ -58,8 +56,7 @@ def parts(settings: Settings) -> list[Settings]:
         settings = replace(settings, validation_per_label=0)  # no epoch to select
     names = (settings.names,) if isinstance(settings.names, dict) else settings.names
     lists = (
-        settings.control, settings.per_label, settings.template, names or (None,), settings.reveal,
-        settings.shots or (None,),
+        settings.control, settings.per_label, settings.template, names or (None,), settings.shots or (None,),
     )  # fmt: skip
     return [
         replace(
@@ -68,10 +65,9 @@ def parts(settings: Settings) -> list[Settings]:
             per_label=(per_label,),
             template=(template,),
             names=() if words is None else (words,),
-            reveal=(reveal,),
             shots=() if shots is None else (shots,),
         )
-        for control, per_label, template, words, reveal, shots in product(*lists)
+        for control, per_label, template, words, shots in product(*lists)
     ]
 
 

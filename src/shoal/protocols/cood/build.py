@@ -6,17 +6,16 @@ test         all nine cells, other texts again       M items each, the same text
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ...core.errors import PlanError
 from ...core.files import refusing, writing
 from ...core.records import Case, Example
 from ...training.stage import Progress, silent
 from ..base import Built
-from .cells import CELLS, LABELS, ROLES, cells_of, target
+from .grid import CELLS, LABELS, ROLES, cells_of, target
 from .settings import SLOT, Settings
 from .texts import Text, roles_of, split_texts, training_texts
 
@@ -40,15 +39,6 @@ class Shape:
         if self.shown == "template only":
             return (statement,)
         return texts if self.shown == "text only" else (*texts[:-1], f"{texts[-1]} {statement}")
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    example: Example
-    target: str
-    cell: str
-    text: str
-    """The id of its text."""
 
 
 # Shape
@@ -98,53 +88,30 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
         "dropped": dict(parts.pool.dropped),
         "left": len(parts.training),
     }
-    splits = (("test", parts.test, list(CELLS)), ("validation", parts.validation, cells_of("ID")))
-    cases = []
-    for split, texts, cells in splits:
-        for cell in cells:
-            y, _, t = cell.partition("/")
-            groups = {"cell": cell, "kind": CELLS[cell], "split": split}
-            cases += [
-                Case(
-                    f"{cell}/{text.id}", (shape.example(text.texts, t),), (target(cell),), groups, text.cluster,
-                    {"text": text.id},
-                )
-                for text in texts
-                if text.y == y
-            ]  # fmt: skip
-    return Built(cases, LABELS, about=about)
+    test = _cases(shape, parts.test, CELLS, "test")
+    return Built(test + _cases(shape, parts.validation, cells_of("ID"), "validation"), LABELS, about=about)
 
 
-# Training items
-
-
-def training_items(settings: Settings) -> list[Item]:
+def training_items(settings: Settings) -> list[Case]:
     """Return the biased training set, or that of a control."""
-    texts, shape = training_texts(settings), shape_of(settings)
-    (control,), (reveal,) = settings.control, settings.reveal
-    cells = list(CELLS) if control == "all cells" else cells_of("ID")
-    items = [_item(shape, text, cell) for cell in cells for text in texts[cell.partition("/")[0]]]
-    return items + list(_revealed(shape, texts, reveal))
+    cells = CELLS if settings.control == ("all cells",) else cells_of("ID")
+    return _cases(shape_of(settings), training_texts(settings), cells, "train")
 
 
-def _item(shape: Shape, text: Text, cell: str) -> Item:
-    return Item(shape.example(text.texts, cell.partition("/")[2]), target(cell), cell, text.id)
-
-
-def _revealed(shape: Shape, texts: Mapping[str, Sequence[Text]], number: int) -> Iterator[Item]:
-    """Yield items with the third word (`docs/method/beyond.md` 7.14): neu/neu and as many fst/neu and sec/neu.
-    They use texts of the training set, so that only the word is new.
-    """
-    if number > len(texts["neu"]):
-        raise PlanError(
-            f"reveal = {number}",
-            why=f"it cannot exceed per_label = {len(texts['neu'])}",
-            fix="a smaller number, or a larger per_label",
-        )
-    for position in range(number):
-        yield _item(shape, texts["neu"][position], "neu/neu")
-        other = ROLES[position % 2]
-        yield _item(shape, texts[other][position // 2], f"{other}/neu")
+def _cases(shape: Shape, texts: Sequence[Text], cells: Iterable[str], split: str) -> list[Case]:
+    cases = []
+    for cell in cells:
+        y, _, t = cell.partition("/")
+        groups = {"cell": cell, "kind": CELLS[cell], "split": split}
+        cases += [
+            Case(
+                f"{cell}/{text.id}", (shape.example(text.texts, t),), (target(cell),), groups, text.cluster,
+                {"text": text.id},
+            )
+            for text in texts
+            if text.y == y
+        ]  # fmt: skip
+    return cases
 
 
 def export(settings: Settings, folder: Path) -> None:
@@ -154,14 +121,10 @@ def export(settings: Settings, folder: Path) -> None:
     """
     with refusing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    lines: dict[str, list[dict[str, Any]]] = {"train": [], "validation": [], "test": []}
-    for item in training_items(settings):
-        about = {"label": item.target, "cell": item.cell}
-        lines["train"].append({"case_id": f"{item.cell}/{item.text}", "texts": item.example, **about})
-    for case in build(settings).cases:
-        cell = case.groups["cell"]
-        about = {"label": target(cell), "cell": cell}
-        lines[case.groups["split"]].append({"case_id": case.id, "texts": case.examples[0], **about})
-    for split, rows in lines.items():
+    cases = [*training_items(settings), *build(settings).cases]
+    for split in ("train", "validation", "test"):
         with writing(folder / f"{split}.jsonl") as stream:
-            stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+            for case in (case for case in cases if case.groups["split"] == split):
+                cell = case.groups["cell"]
+                row = {"case_id": case.id, "texts": case.examples[0], "label": target(cell), "cell": cell}
+                stream.write(json.dumps(row, ensure_ascii=False) + "\n")

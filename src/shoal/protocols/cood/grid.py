@@ -1,25 +1,54 @@
-"""Texts by cells by seeds: correct answers, and intervals for new texts and new seeds (`docs/method/cood.md` 3.7).
+"""The nine cells, correct answers by text, cell and seed, and their intervals (`docs/method/cood.md` 3.7).
 
-A text occurs in three cells, so cells are dependent: the bootstrap resamples whole texts (or premises) and computes
-every quantity from the cells of each resample. Two or three seeds are too few to resample: their part is Student's t.
-Two setups are compared on the same texts by t intervals: over texts (`intervals.sum_t`), and over seeds, of the
-differences by seed if both setups have the same seeds, else Welch's.
+A cell is named by the class of the text and the class in the template (COOD, Table 2 and Figure 1). A text occurs in
+three cells, so cells are dependent: the bootstrap resamples whole texts (or premises) and computes every quantity from
+the cells of each resample. Two or three seeds are too few to resample: their part is Student's t.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ...core.records import Case, Outcome
-from ...stats.intervals import Interval, cluster_wilson, percentile_interval, sum_t, within
+from ...stats.intervals import Interval, cluster_wilson, percentile_interval, within
 from ...stats.resampling import cluster_table
-from ...stats.seeds import RecipeEstimate, composed, composed_p, error_of_difference, error_of_mean
-from .cells import CELLS, KINDS, ROLES, Kind, cells_of
+from ...stats.seeds import composed, error_of_mean
+
+Kind = Literal["ID", "COOD", "OOD"]
+
+ROLES = ("fst", "sec", "neu")
+"""The paper's names of the three classes. The word of the last is never trained on."""
+
+CELLS: dict[str, Kind] = {
+    "fst/fst": "ID", "sec/sec": "ID", "neu/fst": "ID", "neu/sec": "ID",
+    "fst/sec": "COOD", "sec/fst": "COOD",
+    "fst/neu": "OOD", "sec/neu": "OOD", "neu/neu": "OOD",
+}  # fmt: skip
+"""Cell to kind, in the order of the paper's table; training uses the ID cells."""
+
+KINDS: tuple[Kind, ...] = ("ID", "COOD", "OOD")
+CONSISTENT, INCONSISTENT = LABELS = ("consistent", "inconsistent")
+"""The new labels: whether text and template agree."""
+
+
+def cells_of(kind: Kind) -> list[str]:
+    return [cell for cell, cell_kind in CELLS.items() if cell_kind == kind]
+
+
+def target(cell: str) -> str:
+    """Return the correct answer of a cell.
+
+    >>> target("fst/fst"), target("fst/sec"), target("neu/neu")
+    ('consistent', 'inconsistent', 'consistent')
+    """
+    text, _, template = cell.partition("/")
+    return CONSISTENT if text == template else INCONSISTENT
+
 
 Floats = NDArray[np.float64]
 Weights = Mapping[str, float]
@@ -220,56 +249,3 @@ def combined_wilson(grid: Grid, weights: Weights, level: float = 0.95) -> Interv
         above[SIDE[column]] += abs(weight) * (up if weight > 0 else down)
     reach = [float(np.sqrt(sum(part**2 for part in side.values()))) for side in (below, above)]
     return middle - reach[0], middle + reach[1]
-
-
-# Differences between setups
-
-
-def difference(new: Grid, old: Grid, weights: Weights, *, paired: bool) -> RecipeEstimate | None:
-    """Return a quantity of `new` minus that of `old` on the same texts, or None if a cell has no answers.
-
-    `paired`: the runs of both sides have the same seeds, in the same order.
-    """
-    columns = [COLUMNS.index(column) for column in weights]
-    parts = np.array(list(weights.values()))
-    answered = ~np.isnan(np.concatenate([new.values, old.values], axis=2)).any(axis=2, keepdims=True)
-    sides = [np.where(answered, side.values, np.nan)[:, columns] for side in (new, old)]
-    counts = answered[:, columns, 0].sum(axis=0)
-    if not counts.all():
-        return None
-    changes = sides[0].mean(axis=2) - sides[1].mean(axis=2)
-    asked = answered[:, columns, 0]
-    texts = sum_t(
-        [changes[rows, column] for column, rows in enumerate(asked.T)],
-        [new.owners[rows] for rows in asked.T],
-        parts.tolist(),
-    )
-    value, n = texts.middle, int(counts.sum())
-    first, second = (parts @ (np.nansum(side, axis=0) / counts[:, None]) for side in sides)
-    influence = [_influence(side, counts, parts, new.owners) for side in sides]
-    if paired or len(first) == len(second) == 1:
-        seeds = error_of_mean(first - second, _noise(influence[0] - influence[1]))
-    elif min(len(first), len(second)) == 1:
-        return RecipeEstimate(value, n, None, None)
-    else:
-        seeds = error_of_difference(first, second, sum(map(_noise, influence)))
-    low, high = bounds(weights)
-    interval = within(composed(value, texts.interval, seeds), low - high, high - low)
-    return RecipeEstimate(value, n, interval, composed_p(value, texts.interval, seeds))
-
-
-def _influence(values: Floats, counts: NDArray[np.int64], parts: Floats, owners: NDArray[np.int64]) -> Floats:
-    """Return the influence of each cluster of texts on the quantity of each run: (clusters, runs)."""
-    used = ~np.isnan(values[:, :, 0]).all(axis=1)
-    names, owner = np.unique(owners[used], return_inverse=True)
-    added = np.nan_to_num((values - np.nanmean(values, axis=0)) / counts[:, None])
-    influence = np.zeros((len(names), values.shape[2]))
-    np.add.at(influence, owner, np.einsum("tcr,c->tr", added[used], parts))
-    return influence
-
-
-def _noise(influence: Floats) -> float:
-    """Return the residual variance, which would otherwise count both over seeds and over texts."""
-    runs = influence.shape[1]
-    residual = influence - influence.mean(axis=1, keepdims=True)
-    return float((residual**2).sum()) / (runs * (runs - 1)) if runs > 1 else 0.0

@@ -1,21 +1,26 @@
-"""Training of a job's model: an encoder with a fresh head, on the biased set (`docs/method/cood.md` 3.4)."""
+"""How a job's model learns the combinations: by training an encoder with a fresh head on the biased set, or in context.
+
+In context (`docs/method/cood.md` 3.8), a demonstration is an earlier turn of the prompt with a text of the training
+split, a statement and the answer. With k shots, each trained combination has k of them; the held-out ones have none.
+"""
 
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
-from ...core.errors import ModelError
-from ...core.records import Answers, Example
-from ...models import load_model, parse_spec
+from ...core.errors import ModelError, PlanError
+from ...core.records import Answers, Case, Example
+from ...models import load_model, load_prompted, parse_spec
 from ...models.interface import HasTokens
+from ...models.prompted.prompt import TASKS, Prompt
 from ...training.config import TrainConfig
 from ...training.stage import Recipe, plain_stage
 from .build import build, training_items
-from .cells import INCONSISTENT, LABELS
+from .grid import INCONSISTENT, LABELS, target
 from .settings import Settings
 from .texts import MAX_TOKENS
 
@@ -37,18 +42,17 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
             "or train it on the items that shoal.protocols.cood.export writes, then set trained = true",
         )
     items, how = training_items(settings), training_config(settings, model)
-    (control,), (reveal,) = settings.control, settings.reveal
     title = [
         f"k{settings.per_label[0]}",
-        "all cells" if control == "all cells" else "",
-        f"reveal {reveal}" if reveal else "",
+        "all cells" if settings.control == ("all cells",) else "",
         "linear head" if settings.train.head == "linear" else "",
     ]
-    content = json.dumps([(item.example, item.target) for item in items])
+    rows = [(item.examples[0], target(item.groups["cell"])) for item in items]
+    content = json.dumps(rows)
     stage = plain_stage(
         " ".join(filter(None, title)),
         {"items": hashlib.sha256(content.encode()).hexdigest()[:16], "method": "vanilla", **asdict(how)},
-        [(item.example, item.target) for item in items],
+        rows,
         LABELS,
         how,
         tuple(str(epoch + 1) for epoch in range(int(how.epochs))),
@@ -57,8 +61,7 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
 
     def base(seed: int) -> Any:
         fresh = load_model(model).with_fresh_head(LABELS, seed, linear=settings.train.head == "linear")
-        asked = [case.examples[0] for case in build(settings).cases]
-        check_room(fresh, [item.example for item in items] + asked)
+        check_room(fresh, [case.examples[0] for case in (*items, *build(settings).cases)])
         return fresh
 
     return Recipe(base, (stage,), {"labels": list(LABELS), **head}, settings.train.threads)
@@ -97,3 +100,40 @@ class Majority:
     def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
         """Return `inconsistent` for every example."""
         return Answers(LABELS, np.full(len(examples), LABELS.index(INCONSISTENT), np.int64))
+
+
+# Demonstrations
+
+
+def replace_model(settings: Settings, spec: str) -> Any:
+    """Return the prompted model with demonstrations in its prompt; None for a model to train."""
+    if not settings.shots:
+        return None
+    model = load_prompted(spec, "shots needs")
+    model.prompt = demonstrating(settings, model.prompt)
+    return model
+
+
+def demonstrating(settings: Settings, prompt: Prompt) -> Prompt:
+    """Return a prompt with the demonstrations, in an order by the seed."""
+    if absent := [label for label in LABELS if label not in prompt.labels]:
+        raise PlanError(
+            f"prompt {prompt.name} has no word for {absent[0]!r}",
+            why=f"cood asks whether text and statement agree: {', '.join(LABELS)}",
+            fix="prompt=agreement-plain, or for pairs prompt=agreement-pair",
+        )
+    items = training_items(settings)
+    order = np.random.default_rng(settings.seed).permutation(len(items))
+    shots = [_shot(items[place], prompt) for place in order.tolist()]
+    return replace(prompt, shots=(*prompt.shots, *shots))
+
+
+def _shot(item: Case, prompt: Prompt) -> dict[str, str]:
+    names = TASKS[prompt.task]
+    texts = item.examples[0]
+    if len(texts) != len(names):
+        raise PlanError(
+            f"prompt {prompt.name} takes {' and '.join(names)}; the inputs have {len(texts)} texts",
+            fix="prompt=agreement-plain for single texts, prompt=agreement-pair for pairs",
+        )
+    return {**dict(zip(names, texts, strict=True)), "label": target(item.groups["cell"])}

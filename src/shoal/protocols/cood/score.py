@@ -1,7 +1,8 @@
 """From answers to outcomes and measures: nine accuracies, three means, gap and shortcut (3.5, 3.7).
 
 Accuracy on *validation texts in trained combinations* selects the epoch; COOD and OOD cells select nothing. Every other
-epoch is reported too, with its number among the groups.
+epoch is reported too, with its number among the groups. `compare` returns the same measures of each setup over its
+seeds, for new texts and new seeds (`docs/method/beyond.md` 7.3); `shoal compare` tests differences between setups.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,15 +10,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...core.records import Answers, Basis, Case, Measure, Measures, Outcome
-from ...stats.intervals import Interval, wilson
-from ..base import Built, Scored
+from ...core.records import Answers, Basis, Case, Finding, Measure, Measures, Outcome, Result
+from ...stats.intervals import Interval, mean_t_interval, wilson
+from ..base import Built, Compared, Scored
 from . import wording
-from .cells import CELLS
-from .grid import HALF, QUANTITIES, Floats, Grid, Quantity, estimate, grid_of, replicates, weighted
+from .grid import CELLS, HALF, QUANTITIES, Floats, Grid, Quantity, estimate, grid_of, replicates, weighted
 from .settings import Settings
 
 TEST = {"split": "test"}
+SETUP = ("model", "data", "K", "control", "template", "names", "unseen")
+"""Groups that describe a setup: everything that makes jobs differ except the seed."""
+ALWAYS = ("K", "control")
+"""Groups of every measure of a comparison; the others only where setups differ."""
+CURVES: tuple[tuple[str, Mapping[str, str]], ...] = (
+    *((of.name, of.groups) for of in QUANTITIES),
+    ("validation accuracy", {"kind": "ID"}),
+)
+"""Quantities with a curve over epochs: name and groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,3 +153,75 @@ def _selection(built: Built, chosen: str, validation: Measure, *, alone: bool) -
         interval = wilson(dropped, total)
         rows.append(Measure("texts left out", dropped / total, total, {}, interval, "wilson", note=note))
     return rows
+
+
+# Several jobs
+
+
+def compare(settings: Settings, results: Sequence[Result]) -> Compared:
+    """Return the measures of every setup over its seeds, and its curves over epochs."""
+    if len(results) < 2:
+        return Compared()
+    by_setup: dict[tuple[tuple[str, str], ...], list[Result]] = {}
+    for result in results:
+        by_setup.setdefault(tuple(setup_of(result).items()), []).append(result)
+    differ = [name for name in SETUP if len({dict(setup)[name] for setup in by_setup}) > 1]
+    rows: list[Measure] = []
+    findings: list[Finding] = []
+    for setup, of_setup in by_setup.items():
+        groups = {name: value for name, value in setup if name in ALWAYS or name in differ}
+        over = _over_seeds(settings, of_setup, groups)
+        shots = of_setup[0].job["settings"].get("shots", ())
+        findings.append(wording.verdict(Measures(over.measures), groups, over.over_half, shots))
+        rows += [*over.measures, *_over_epochs(of_setup, groups)]
+    return Compared(rows, findings)
+
+
+def setup_of(result: Result) -> dict[str, str]:
+    settings, about = result.job["settings"], result.job["about"]
+    words: Mapping[str, str] = next(iter(settings.get("names") or ()), {})
+    return {
+        "model": str(result.job.get("model", "")),
+        "data": str(settings.get("data", "")),
+        "K": str((settings.get("shots") or settings["per_label"])[0]),
+        "control": str(settings["control"][0]),
+        "template": str(settings["template"][0]),
+        "names": ", ".join(f"{label}={word}" for label, word in sorted(words.items())) or "usual",
+        "unseen": str(about["roles"]["neu"]),
+    }
+
+
+def _over_seeds(settings: Settings, results: Sequence[Result], groups: Mapping[str, str]) -> Scores:
+    """Return the scores of a setup for new texts and new seeds; missing answers are NaN."""
+    cases = {case.id: case for result in results for case in cases_of(result.cases, "test")}
+    grid = grid_of(list(cases.values()), [result.outcomes for result in results])
+    seeds = sorted(int(result.job["settings"]["seed"]) for result in results)
+    return scores_of(grid, settings.seed, groups, wording.seed_claim(seeds, settings.shots))
+
+
+def _over_epochs(results: Sequence[Result], groups: Mapping[str, str]) -> list[Measure]:
+    """Return the means over seeds after each epoch (the paper's Figure 2)."""
+    measures = Measures(row for result in results for row in result.measures if "epoch" in row.groups)
+    rows = []
+    for epoch in dict.fromkeys(row.groups["epoch"] for row in measures):
+        for name, wanted in CURVES:
+            matching = measures.where(name, epoch=epoch, **wanted)
+            by_seed = [row for row in matching if row.value is not None and "cell" not in row.groups]
+            if by_seed:
+                rows.append(_mean(by_seed, {**groups, **wanted, "epoch": epoch}))
+    return rows
+
+
+def _mean(rows: Sequence[Measure], groups: Mapping[str, str]) -> Measure:
+    """Return a mean over seeds; its interval adds the spread over seeds and over texts in squares."""
+    if len(rows) == 1:
+        return replace(rows[0], groups=groups)
+    values = np.array([row.value for row in rows], np.float64)
+    middle = float(values.mean())
+    seeds = mean_t_interval(values)[1] - middle
+    halves = [(row.interval[1] - row.interval[0]) / 2 for row in rows if row.interval]
+    texts = float(np.mean(halves)) if halves else 0.0
+    reach = float(np.hypot(seeds, texts))
+    lowest = 0.0 if "accuracy" in rows[0].name else -1.0
+    interval = (max(lowest, middle - reach), min(1.0, middle + reach))
+    return Measure(rows[0].name, middle, rows[0].n, groups, interval, "seeds t, text bootstrap")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from ...core.ranges import AtLeastOne, Count, Seed, WarmUp, Within
 from ...training.config import TrainConfig
@@ -39,10 +39,6 @@ TRAINING = ("per_label", "validation_per_label", "train", "trained")
 class Train(TrainConfig):
     """The table `train`: how the encoder is trained. The learning rate is 1e-5, and 5e-4 for `tiny:` models."""
 
-    REMOVED: ClassVar[Mapping[str, str]] = {
-        "batch_of": "one plan per batch size, with train.batch",
-    }
-
     epochs: Annotated[int, Within(1, 10_000)] = 10
     """Training epochs; the model is queried after each."""
     warm_up: WarmUp = 0.06
@@ -53,16 +49,6 @@ class Train(TrainConfig):
 @dataclass(frozen=True, slots=True)
 class Settings(Profiled):
     """Settings of `[cood]` in a plan, or of `--set` on the command line. Lists multiply the jobs."""
-
-    REMOVED: ClassVar[Mapping[str, str]] = {
-        "test_data": "data, from which test texts are held out",
-        "rotate": "roles, one plan per unseen class",
-        **{
-            name: f"train.{name}"
-            for name in ("epochs", "learning_rate", "batch", "warm_up", "head", "threads")
-        },
-        "batch_of": "one plan per batch size, with train.batch",
-    }
 
     data: str = changes("cases", "opinions", resolve=file_content("data"))
     """Labelled texts: a file, or `opinions`, built-in reviews with three labels."""
@@ -88,8 +74,6 @@ class Settings(Profiled):
     """Word of each class: {positive = "great", neutral = "okay", negative = "terrible"}. A list multiplies jobs."""
     control: tuple[Control, ...] = changes("answers", ("none",))
     """Train on all nine cells, on texts or templates alone, or not at all; none is the probe itself."""
-    reveal: tuple[Count, ...] = changes("answers", (0,), advanced=True)
-    """neu/neu items to train on, plus equally many other items with the third word."""
     tokenizer: str = changes("cases", "", resolve=_tokenizer)
     """Model whose word pieces count as tokens. Default: words and punctuation marks."""
     train: Train = changes("answers", Train())

@@ -25,7 +25,7 @@ from ...data.grammar import Row, make_rows
 from ...data.labelled import read_labelled
 from ...models import load_model
 from ...models.interface import HasTokens
-from .cells import ROLES
+from .grid import ROLES
 from .settings import Settings
 
 OURS = "opinions"
@@ -122,25 +122,18 @@ def roles_of(settings: Settings) -> dict[str, str]:
             why="the third class supplies the training texts that disagree with their template",
             fix="other data, another label column, or classes = {…}",
         )
-    if settings.roles is None:
-        known = next((roles for roles in KNOWN_ROLES if set(roles.values()) <= set(labels)), None)
-        if known is None:
-            shown = ", ".join(f'{role} = "{label}"' for role, label in zip(ROLES, labels, strict=False))
-            raise PlanError(
-                f'"{settings.data}": which label is fst, sec and neu?',
-                why=f"labels: {some(labels, 8)}; the word of neu is never trained on",
-                fix=f"roles = {{{shown}}}",
-            )
-        return known
-    chosen = set(settings.roles.values())
-    if set(settings.roles) != set(ROLES) or not chosen <= set(labels) or len(chosen) < len(ROLES):
-        shown = ", ".join(f"{role} = {label!r}" for role, label in settings.roles.items())
+    known = next((roles for roles in KNOWN_ROLES if set(roles.values()) <= set(labels)), {})
+    roles = known if settings.roles is None else settings.roles
+    chosen = set(roles.values())
+    if set(roles) != set(ROLES) or not chosen <= set(labels) or len(chosen) < len(ROLES):
+        example = ", ".join(f'{role} = "{label}"' for role, label in zip(ROLES, labels, strict=False))
         raise PlanError(
-            f"roles: {shown or 'empty'}",
-            why=f"expected a different label for each of fst, sec and neu; labels: {some(labels, 8)}",
-            fix='roles = {fst = "positive", sec = "negative", neu = "neutral"}, with labels of the data',
+            f'"{settings.data}": which label is fst, sec and neu?',
+            why=f"expected a different label for each, found {roles or 'none'}; labels: {some(labels, 8)}; "
+            "the word of neu is never trained on",
+            fix=f"roles = {{{example}}}",
         )
-    return {role: settings.roles[role] for role in ROLES}
+    return {role: roles[role] for role in ROLES}
 
 
 # Distinct texts that are short enough
@@ -223,13 +216,13 @@ def _parts(deciding: str, stamp: int) -> Parts:
     values = json.loads(deciding)
     settings = Settings(**{**values, "text": tuple(values["text"])})
     pool = usable_texts(settings)
-    test, rest = _choose(pool.texts, settings.test_per_label, settings, "test")
-    validation, training = _choose(rest, settings.validation_per_label, settings, "validate")
+    test, rest = _choose(pool.texts, settings.test_per_label, settings, "test_per_label")
+    validation, training = _choose(rest, settings.validation_per_label, settings, "validation_per_label")
     return Parts(test, validation, training, pool)
 
 
 def _choose(
-    texts: Sequence[Text], number: int, settings: Settings, purpose: str
+    texts: Sequence[Text], number: int, settings: Settings, setting: str
 ) -> tuple[list[Text], list[Text]]:
     """Choose a number of texts per class, by whole premises; return them and the texts with other premises."""
     together: dict[str, list[Text]] = {}
@@ -244,33 +237,30 @@ def _choose(
                     wanted[text.y] -= 1
                     chosen.append(text)
     if any(wanted.values()):
-        raise _too_few(settings, {role: number - left for role, left in wanted.items()}, number, purpose)
+        raise _too_few(settings, {role: number - left for role, left in wanted.items()}, number, setting)
     return chosen, [text for text in texts if text.key in together]
 
 
-def training_texts(settings: Settings) -> dict[str, list[Text]]:
-    """Return K texts per class, drawn by the seed."""
+def training_texts(settings: Settings) -> list[Text]:
+    """Return K texts of each class in turn, drawn by the seed."""
     (number,) = settings.shots or settings.per_label
     left = split_texts(settings).training
     ordered = sorted(left, key=lambda text: _hash(f"training {settings.seed}", content(text.texts)))
     texts = {role: [text for text in ordered if text.y == role][:number] for role in ROLES}
     if any(len(chosen) < number for chosen in texts.values()):
-        raise _too_few(settings, {role: len(chosen) for role, chosen in texts.items()}, number, "train on")
-    return texts
+        counts = {role: len(chosen) for role, chosen in texts.items()}
+        raise _too_few(settings, counts, number, "shots" if settings.shots else "per_label")
+    return [text for chosen in texts.values() for text in chosen]
 
 
-def _too_few(settings: Settings, counts: Mapping[str, int], number: int, purpose: str) -> DataError:
+def _too_few(settings: Settings, counts: Mapping[str, int], number: int, setting: str) -> DataError:
     role = min(counts, key=lambda role: counts[role])
-    label = roles_of(settings)[role]
-    dropped = "; ".join(f"{count:,} {why}" for why, count in usable_texts(settings).dropped.items())
-    name = {"test": "test_per_label", "validate": "validation_per_label"}.get(
-        purpose, "shots" if settings.shots else "per_label"
-    )
+    dropped = some([f"{count:,} {why}" for why, count in usable_texts(settings).dropped.items()])
     return DataError(
-        f'"{settings.data}": {counts[role]:,} texts of class {label!r} ({role}) left to {purpose}; {name} = {number:,}',
-        why="test and validation texts come first, then K = per_label to train on"
-        + (f"; dropped: {dropped}" if dropped else ""),
-        fix=f"{name} = {counts[role]}, or fewer test_per_label",
+        f'"{settings.data}": {counts[role]:,} texts of class {roles_of(settings)[role]!r} ({role}) left; '
+        f"{setting} = {number:,}",
+        why=f"test and validation texts come first, then those to train on; dropped: {dropped or 'none'}",
+        fix=f"{setting} = {counts[role]}, or fewer test_per_label",
     )
 
 

@@ -6,7 +6,6 @@ OOD cells are shown and not scored: the training data do not determine their ans
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
-from ...core.claims import ALPHA
 from ...core.records import Finding, Measure, Measures, Result
 from ...core.views import (
     Block,
@@ -24,8 +23,8 @@ from ...core.views import (
     Words,
 )
 from . import wording
-from .cells import CELLS, KINDS, ROLES, Kind, target
-from .compare import SETUP, setup_of
+from .grid import CELLS, KINDS, ROLES, Kind, target
+from .score import SETUP, setup_of
 from .settings import SLOT, Settings
 from .wording import find_measure, has_learnt
 
@@ -34,8 +33,6 @@ VERDICTS: dict[str, Tone] = {"shortcut": "bad", "combines": "good"}
 """Kind of finding to its tone; others are in doubt."""
 SHOWN_SETUPS = 6
 """Setups of a comparison with a verdict and curves over epochs."""
-SHOWN_PAIRS = 12
-"""Pairs of setups in the table of differences."""
 
 Groups = Mapping[str, str]
 Names = tuple[tuple[str, str], ...]
@@ -61,12 +58,11 @@ def _summary(result: Result) -> Section:
     checks = [check for check in result.job.get("checks", ()) if check["ok"] is False]
     settings, measures = result.job["settings"], result.measures
     tested, chosen = _accuracy(measures, {}, "fst/fst"), find_measure(measures, "chosen epoch", {})
-    control, reveal = settings["control"][0], settings["reveal"][0]
+    control = settings["control"][0]
     title = [Words("cood of ", "quiet"), Words(str(result.job["model"]), "strong")]
     title += [Words(f"   control: {control}", ("strong", "doubt"))] * (control != "none")
     about = [
-        _texts(result, tested.n + tested.errors),
-        f"{reveal} neu/neu items" if reveal else "",
+        wording.about_texts(result.job, tested.n + tested.errors),
         f"seed {settings['seed']}",
         f"epoch {chosen.value:.0f} of {settings['train']['epochs']}: {chosen.note}" if chosen.value else "",
     ]
@@ -81,14 +77,6 @@ def _summary(result: Result) -> Section:
         notes=[*notes, *([wording.unanswered_note(errors)] if errors else [])],
         warnings=[f"{check['name']}: {check['detail']}" for check in checks],
     )
-
-
-def _texts(result: Result, tested: int) -> str:
-    settings = result.job["settings"]
-    shots = settings.get("shots")
-    elsewhere = settings["trained"] or str(result.job["model"]).startswith("predictions:")
-    number = shots[0] if shots else None if elsewhere else settings["per_label"][0]
-    return wording.about_texts(settings["data"], number, tested, demonstrated=bool(shots))
 
 
 def _sentence(finding: Finding, prefix: str = "") -> list[Words]:
@@ -149,12 +137,11 @@ def _epochs(
 
 
 def _comparison(measures: Sequence[Measure], findings: Sequence[Finding]) -> Section:
-    """Return the verdicts, a row per setup over its seeds, the differences, and curves."""
+    """Return the verdicts, a row per setup over its seeds, and curves."""
     by_setup: dict[Names, list[Measure]] = {}
     for row in measures:
-        if "differs in" not in row.groups:
-            names = tuple((name, row.groups[name]) for name in SETUP if name in row.groups)
-            by_setup.setdefault(names, []).append(row)
+        names = tuple((name, row.groups[name]) for name in SETUP if name in row.groups)
+        by_setup.setdefault(names, []).append(row)
     setups = {names: Measures(rows) for names, rows in by_setup.items()}
     probes = [dict(setup) for setup in setups if dict(setup)["control"] == "none"][:SHOWN_SETUPS]
     blocks: list[Block] = [
@@ -162,23 +149,15 @@ def _comparison(measures: Sequence[Measure], findings: Sequence[Finding]) -> Sec
         for finding in findings
         if dict(finding.groups) in probes
     ]
-    blocks += [_setups(setups), *_differences(measures)]
+    blocks.append(_setups(setups))
     blocks += [_grid(setups, probes)] if probes else []
     blocks += _sizes(setups)
     for setup in probes:
         blocks += _epochs(setups[tuple(setup.items())], setup, title=f"over epochs: {_setup_name(setup)}")
     gaps = [row for row in measures if row.name == "gap" and "epoch" not in row.groups]
     several = any(row.interval_method.startswith("seeds") for row in gaps)
-    by_note: dict[str, list[Groups]] = {}
-    for row in gaps:
-        by_note.setdefault(row.note, []).append(row.groups)
-    by_note.pop("", None)
-    notes = [*wording.notes_by_setup(by_note), wording.interval_note(several)]
+    notes = [*dict.fromkeys(row.note for row in gaps if row.note), wording.interval_note(several)]
     return Section(blocks=blocks, notes=notes)
-
-
-def _setup_name(setup: Groups) -> str:
-    return ", ".join(f"{name} {value}" for name, value in setup.items())
 
 
 def _grid(setups: Mapping[Names, Measures], probes: Sequence[Groups]) -> HeatMap:
@@ -191,7 +170,11 @@ def _grid(setups: Mapping[Names, Measures], probes: Sequence[Groups]) -> HeatMap
             cells[place], marks[place] = _accuracy(measures, setup, cell), CELLS[cell]
     rows = [(f"{y} texts", _setup_name(setup)) for setup in probes for y in ROLES]
     columns = [(f"says {t}", "") for t in ROLES]
-    return HeatMap(rows, columns, cells, wording.GRID, "grid", [wording.GRID_LEGEND], marks=marks)
+    return HeatMap(rows, columns, cells, "the nine cells", "grid", ["OOD cells are not scored"], marks=marks)
+
+
+def _setup_name(setup: Groups) -> str:
+    return ", ".join(f"{name} {value}" for name, value in setup.items())
 
 
 def _sizes(setups: Mapping[Names, Measures]) -> list[Curves]:
@@ -236,43 +219,6 @@ def _setups(setups: Mapping[Names, Measures]) -> Table:
             ])
         )  # fmt: skip
     return Table(columns, rows, legend=legend)
-
-
-def _differences(measures: Sequence[Measure]) -> list[Table]:
-    """Return a row per pair of setups that differ in one group, marked if significant."""
-    pairs: dict[Names, dict[tuple[str, str], Measure]] = {}
-    for row in measures:
-        if "differs in" in row.groups:
-            pair = tuple((name, value) for name, value in row.groups.items() if name not in ("kind", "of"))
-            pairs.setdefault(pair, {})[row.name, row.groups.get("kind") or row.groups["of"]] = row
-    if not pairs:
-        return []
-    wanted = ("ID", "COOD", "beyond the shortcut")
-    setups = [dict(pair) for pair in pairs]
-    vary = [name for name in SETUP if len({setup.get(name) for setup in setups}) > 1]
-    lines = []
-    for pair, by_name in list(pairs.items())[:SHOWN_PAIRS]:
-        setup = dict(pair)
-        changed = setup["differs in"]
-        others = ", ".join(f"{name} {setup[name]}" for name in vary if name != changed)
-        numbers = [
-            _marked(by_name.get(("difference", name)), by_name.get(("adjusted p value", name)))
-            for name in wanted
-        ]
-        lines.append(Row([Words(others, "quiet"), changed, setup[changed], setup["against"], *numbers]))
-    legend = [f"▲ ▼ better, worse: adjusted p at most {ALPHA:g}".replace("0.", ".")]
-    rows = [row for by_name in pairs.values() for (name, _), row in by_name.items() if name == "difference"]
-    legend += [wording.NO_INTERVAL] * any(row.interval is None and row.value is not None for row in rows)
-    legend += [wording.more_pairs(len(pairs) - SHOWN_PAIRS)] if len(pairs) > SHOWN_PAIRS else []
-    columns = [Column(name, "left") for name in ("with", "differ in", "", "against")]
-    columns += [Column(name) for name in wanted]
-    return [Table(columns, lines, name="differences", title=wording.DIFFERENCES, legend=legend)]
-
-
-def _marked(row: Measure | None, adjusted: Measure | None) -> Number:
-    significant = row is not None and adjusted is not None and (adjusted.value or 0.0) <= ALPHA
-    mark = ("▲" if (row.value or 0.0) > 0 else "▼") if row is not None and significant else ""
-    return Number(row, "strong" if significant else "", mark, "value and interval")
 
 
 # Data of all cells

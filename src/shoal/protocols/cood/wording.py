@@ -1,13 +1,14 @@
 """Sentences of COOD: the verdict, findings, notes, legends and captions, from typed values."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ...core.claims import ENOUGH_SEEDS
 from ...core.errors import some
 from ...core.measures import quantity, shown
 from ...core.records import Finding, Measure, Measures
 from ...stats.intervals import Interval
-from .cells import cells_of
+from .grid import cells_of
 
 HEADS = {
     "shortcut": "It uses the shortcut",
@@ -18,16 +19,6 @@ HEADS = {
     "no answer": "Some cells have no answers",
 }
 """Kind of finding to the start of its sentence."""
-WEIGHTS = {
-    "shortcut": 1.0,
-    "no answer": 0.9,
-    "not learnt": 0.8,
-    "not solved": 0.8,
-    "between": 0.6,
-    "combines": 0.4,
-}
-CONTROL_WEIGHT = 0.1
-"""Factor on the weight of a control's verdict."""
 MOSTLY = 0.9
 """COOD accuracy of a model that combines; below it, it combines in part."""
 LEARNT = 0.7
@@ -97,9 +88,10 @@ def _id_cell(measures: Measures, cell: str, groups: Mapping[str, str]) -> Measur
 
 def _finding(kind: str, text: str, groups: Mapping[str, str], *measures: Measure) -> Finding:
     is_probe = groups.get("control", "none") == "none"
-    weight = WEIGHTS[kind] * (1.0 if is_probe else CONTROL_WEIGHT)
     unusable = is_probe and kind in ("not learnt", "not solved", "no answer")
-    return Finding(kind, HEADS[kind] + text, measures, weight, groups, disqualifies=unusable)
+    return Finding(
+        kind, HEADS[kind] + text, measures, 1.0 if is_probe else 0.1, groups, disqualifies=unusable
+    )
 
 
 def _value(row: Measure) -> str:
@@ -110,7 +102,6 @@ def _value(row: Measure) -> str:
 
 
 NO_ANSWER_IN_CELL = "no answer in one of its cells"
-NO_COMMON_ANSWER = "no answer in common"
 NO_VALIDATION = "no validation texts"
 LAST_EPOCH = "the last"
 BEST_EPOCH = "best on validation texts in trained combinations"
@@ -140,27 +131,16 @@ def seed_claim(seeds: Sequence[int], shots: Sequence[int]) -> str:
     return f"{several}: results hold for this training recipe."
 
 
-def notes_by_setup(setups: Mapping[str, Sequence[Mapping[str, str]]]) -> list[str]:
-    """Return the note of most setups, then each other one after the groups that only its setups share."""
-    every = [groups.items() for own in setups.values() for groups in own]
-    lines: list[str] = []
-    for note in sorted(setups, key=lambda note: -len(setups[note])):
-        shared = [
-            pair for pair in setups[note][0].items() if all(pair in own.items() for own in setups[note])
-        ]
-        names = ", ".join(
-            f"{key} {value}" for key, value in shared if not all((key, value) in own for own in every)
-        )
-        lines.append(f"{names}: {note[0].lower()}{note[1:]}" if names and lines else note)
-    return lines
-
-
-def about_texts(data: str, number: int | None, tested: int, *, demonstrated: bool) -> str:
-    """Return how many texts were used; `number` is K, or None for a model that was trained elsewhere."""
-    tests = f"{tested:,} test texts per class"
-    if demonstrated:
-        return f"{data}: {number:,} demonstrations of each ID combination, {tests}"
-    return f"{data}: K = {number:,} training and {tests}" if number else f"{data}: trained elsewhere, {tests}"
+def about_texts(job: Mapping[str, Any], tested: int) -> str:
+    """Return how many texts a job used."""
+    settings = job["settings"]
+    if settings.get("shots"):
+        used = f"{settings['shots'][0]:,} demonstrations of each ID combination"
+    elif settings["trained"] or str(job["model"]).startswith("predictions:"):
+        used = "trained elsewhere"
+    else:
+        used = f"K = {settings['per_label'][0]:,} training texts per class"
+    return f"{settings['data']}: {used}, {tested:,} test texts per class"
 
 
 def interval_note(several_seeds: bool) -> str:
@@ -179,12 +159,4 @@ MEANING = {
 }
 BEYOND = f"beyond: {MEANING['beyond the shortcut']}"
 BRACKETS = f"COOD in brackets: hardly learnt (ID below {100 * LEARNT:.0f} %, or a cell of it below 50 %)"
-GRID = "the nine cells"
-GRID_LEGEND = "OOD cells are not scored"
 BY_SIZE = "by number of training texts"
-DIFFERENCES = "differences on the same texts"
-NO_INTERVAL = "no interval: with one run on a side, the difference is of these runs only"
-
-
-def more_pairs(number: int) -> str:
-    return f"{number} more pairs: --json"

@@ -18,8 +18,7 @@ from ...core.errors import PlanError, nearest, some
 from ...core.files import digest, is_data, split_name, stamp
 from ...core.records import Case
 from ...data import grammar
-from ...data.grammar import GRAMMARS
-from ...data.grammar.rows import Row
+from ...data.grammar import GRAMMARS, Row
 from ...data.labelled import read_labelled
 from ...data.squad import is_squad, read_squad
 from ...models.batching import is_reading

@@ -19,7 +19,7 @@ from typing import Any
 from ...core.errors import DataError, PlanError, some
 from ...core.files import stamp
 from ...core.records import Case, Label
-from ...data.grammar.rows import Row
+from ...data.grammar import Row
 from ...models import load_model
 from ...models.batching import is_reading
 from ...models.labels import in_suite_order, suite_names

@@ -19,8 +19,7 @@ from ...core.records import Case, Large, Measure
 from ...models.interface import WordFiller
 from ...training.stage import Progress, silent
 from ..base import Built, identity
-from .draws import Drawn, Pool, draw
-from .filters import STEPS, filter_suggestions
+from .draws import STEPS, Drawn, Pool, draw, filter_suggestions
 from .problems import Problem, ProblemSet, read_groups, read_problems
 from .settings import WORD_CLASSES, Settings, WordClass
 from .suggest import load_suggesters, suggest
@@ -83,8 +82,8 @@ class Entry:
 
     words: Sequence[tuple[str, WordClass, Mapping[str, int]]]
     """Words with suggestions, their class, and the number of suggestions after each filter."""
-    left_out: Mapping[str, int]
-    """Rejected words by reason."""
+    shared: int
+    """The number of shared open-class words."""
     drawn: Sequence[Drawn]
     """Variants and patterns of each condition; empty if there are too few variants."""
 
@@ -100,8 +99,7 @@ def _generate(settings: Settings, progress: Progress, so_far: Path | None) -> Bu
         cases += [_variant_case(problem, drawn) for drawn in entry.drawn] or [_seed_case(problem)]
     if not funnel.varied:
         raise funnel.nothing_left()
-    more = {"suggesters": list(suggesters), "words left out": dict(funnel.rejected)}
-    return _built(settings, problem_set, cases, funnel.measures(), **more)
+    return _built(settings, problem_set, cases, funnel.measures(), suggesters=list(suggesters))
 
 
 def _seed_case(problem: Problem) -> Case:
@@ -112,15 +110,15 @@ def _seed_case(problem: Problem) -> Case:
 
 def _variant_case(problem: Problem, drawn: Drawn) -> Case:
     """Return the case of an original with its variants under one condition, and their provenance."""
-    examples = (problem.texts, *(tuple(row["texts"]) for row in drawn.variants))
-    made = [{key: value for key, value in row.items() if key != "texts"} for row in drawn.variants]
+    examples = (problem.texts, *(tuple(row["texts"]) for row in drawn["variants"]))
+    made = [{key: value for key, value in row.items() if key != "texts"} for row in drawn["variants"]]
     return Case(
-        f"{drawn.condition}/{problem.id}",
+        f"{drawn['condition']}/{problem.id}",
         examples,
         (problem.label,) * len(examples),
-        {"label": problem.label, "filter": drawn.condition, "variants": "some"},
+        {"label": problem.label, "filter": drawn["condition"], "variants": "some"},
         problem.cluster,
-        Large({"patterns": drawn.patterns, "made": made}),
+        Large({"patterns": drawn["patterns"], "made": made}),
     )
 
 
@@ -146,7 +144,7 @@ def _search(
             entries = [
                 Entry(
                     [(word.target.word, word.target.word_class, word.counts) for word in pool.words],
-                    dict(pool.rejected),
+                    pool.shared,
                     draw(pool, settings, tagger, list(suggesters)),
                 )
                 for pool in pools
@@ -166,16 +164,13 @@ def search_block(
     """Yield the pool of each problem; all blanks go to a suggester together."""
     pools, words = [], []
     for problem in problems:
-        targets, rejected = find_targets(problem.texts, tagger)
-        pools.append((Pool(problem, rejected=rejected), targets))
+        targets, shared = find_targets(problem.texts, tagger)
+        pools.append((Pool(problem, shared=shared), targets))
         words += [(problem.texts, target) for target in targets]
     suggested = iter(suggest(suggesters, words))
     for pool, targets in pools:
         for target in targets:
-            by_model = next(suggested)
-            usable = {name: found for name, found in by_model.items() if not isinstance(found, str)}
-            pool.rejected.update(f"{by_model[name]} ({name})" for name in by_model if name not in usable)
-            if usable:
+            if usable := next(suggested):
                 pool.words.append(filter_suggestions(pool.problem.texts, target, usable, tagger))
         yield pool
 
@@ -186,8 +181,7 @@ def _search_id(settings: Settings, problems: Sequence[Problem]) -> str:
 
 
 def _read_entry(line: bytes) -> Entry:
-    row = json.loads(line)
-    return Entry(**{**row, "drawn": [Drawn(**drawn) for drawn in row["drawn"]]})
+    return Entry(**json.loads(line))
 
 
 def _is_entry(line: bytes) -> bool:
@@ -205,7 +199,6 @@ class Funnel:
 
     def __init__(self, settings: Settings, problem_set: ProblemSet) -> None:
         self.settings, self.problem_set = settings, problem_set
-        self.rejected: Counter[str] = Counter()
         self.shared = self.suggested = self.varied = 0
         self.steps: dict[str, Counter[str]] = {name: Counter() for name in ("", *WORD_CLASSES)}
         self.labels: dict[str, Counter[str]] = {name: Counter() for name in ("", *WORD_CLASSES)}
@@ -218,8 +211,7 @@ class Funnel:
 
     def add(self, problem: Problem, entry: Entry) -> None:
         """Count one problem."""
-        self.rejected.update(entry.left_out)
-        self.shared += bool(entry.words or entry.left_out)
+        self.shared += bool(entry.shared)
         self.suggested += bool(entry.words)
         self.varied += bool(entry.drawn)
         for word, word_class, counts in entry.words:
@@ -227,9 +219,9 @@ class Funnel:
             for name in ("", word_class):
                 self.steps[name].update(counts)
         for drawn in entry.drawn:
-            self.drawn[drawn.condition] += len(drawn.variants)
+            self.drawn[drawn["condition"]] += len(drawn["variants"])
         for drawn in entry.drawn[:1]:
-            classes = {pattern["groups"].get("word class", "") for pattern in drawn.patterns}
+            classes = {pattern["groups"].get("word class", "") for pattern in drawn["patterns"]}
             for name in classes:
                 self.labels[name][problem.label] += 1
             for _, name, counts in entry.words:
@@ -272,16 +264,11 @@ class Funnel:
     def nothing_left(self) -> DataError:
         """Return the error for data in which no problem has enough variants."""
         most, word = self.most
-        if not self.shared:
-            why, fix = "no problem has a word to replace", "other data"
-        elif not self.suggested:
-            why, fix = "the suggesters know none of the words", "suggesters that know the words of the data"
-        else:
-            why = f"a word class needs {self.settings.sample} suggestions; at most {most} are left, for {word!r}"
-            fix = "a smaller sample, or more suggesters"
-        number = len(self.problem_set.problems)
+        why = f"a word class needs {self.settings.sample} suggestions; at most {most} are left, for {word!r}"
         return DataError(
-            f'"{self.settings.data}": none of {number:,} problems has variants', why=why, fix=fix
+            f'"{self.settings.data}": none of {len(self.problem_set.problems):,} problems has variants',
+            why=why if self.shared else "no problem has a word to replace",
+            fix="a smaller sample, more suggesters, or other data",
         )
 
 

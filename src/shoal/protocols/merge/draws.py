@@ -1,12 +1,15 @@
-"""From the filtered words of a problem to patterns: which variants each draw has (4.3 steps 5 and 6, 4.5).
+"""From the suggestions for a problem's words to patterns: filters, then draws (`docs/method/merge.md` 4.3, 4.5).
 
-A draw depends only on the problem and the condition, so a resumed search draws the same variants. Scrambled variants
-are those of the default condition with their letters shuffled.
+    suggested ──► 1 another word ──► 2 no relative ──► 3 same class ──► 4 more probable ──► draws
+                  letters only       lemma, stem       in context       under its model     by word class
+
+Filters apply to the suggestion of one model; a word stays as long as one model's suggestion does. The models whose
+suggestion passes all filters are the word's source. A draw depends only on the problem and the condition, so a resumed
+search draws the same variants. Scrambled variants are those of the default condition with their letters shuffled.
 """
 
 import hashlib
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,11 +17,26 @@ import numpy as np
 from numpy.random import Generator
 
 from ...core.records import Example
-from .filters import Candidate, Filtered
 from .problems import Problem
 from .settings import WORD_CLASSES, Settings, WordClass
-from .tagger import Tagger, Target, replace_word
+from .suggest import Suggestion
+from .tagger import TAG_OF_CLASS, Tagger, Target, replace_word
 
+STEPS = ("suggested", "another word", "no relative", "same class", "more probable")
+"""The counted steps, in order."""
+SUFFIXES = frozenset((
+    "s", "es", "ed", "d", "er", "r", "ers", "or", "ors", "ing", "ings", "ly", "y", "ies", "ied", "ier", "iest",
+    "est", "ness", "ment", "ments", "ful", "less", "able", "ible", "al", "ally", "ic", "ical", "ity", "ive", "ion",
+    "ions", "ation", "ations", "ist", "ists", "ism", "ish", "en", "ens", "hood", "ship", "like", "wise", "ward",
+    "wards", "ette", "ess",
+))  # fmt: skip
+PREFIXES = frozenset((
+    "un", "re", "dis", "non", "mis", "over", "under", "pre", "anti", "super", "sub", "inter", "co", "ex", "in", "im",
+    "il", "ir", "fore", "out", "up",
+))  # fmt: skip
+SHORTEST_STEM = 3
+FORMS = {"NN": ("NN1", "NN2"), "VV": ("VVZ", "VVG", "VVD", "VVN", "VVB"), "AJ": ("AJ0", "AJC", "AJS")}
+"""The fine tags of a class."""
 SHUFFLES = 100
 """Shuffles to try before a word counts as impossible to scramble."""
 SOURCE_SAMPLE = 5
@@ -26,14 +44,123 @@ SOURCE_SAMPLE = 5
 SEED = "0"
 
 
+# Filters
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A possible replacement of a word."""
+
+    word: str
+    suggestions: tuple[Suggestion, ...]
+    """One per model that suggested it."""
+    has_same_class: bool
+    """Whether it has the class of the original word at every occurrence."""
+    more_probable: tuple[str, ...]
+    """The models that find it more probable than the original word."""
+
+
+@dataclass(slots=True)
+class Filtered:
+    """The candidates for one word, and the number left after each step."""
+
+    target: Target
+    candidates: list[Candidate] = field(default_factory=list)
+    """Those that passed the first two filters; conditions choose among them."""
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def replacements(self, condition: str) -> list[tuple[Candidate, tuple[str, ...]]]:
+        """Return the replacements under a filter condition, each with its source."""
+        needs_class = condition in ("default", "pos", "scrambled")
+        needs_probability = condition in ("default", "probability", "scrambled")
+        rows = []
+        for candidate in self.candidates:
+            proposers = tuple(suggestion.model for suggestion in candidate.suggestions)
+            source = candidate.more_probable if needs_probability else proposers
+            if source and (candidate.has_same_class or not needs_class):
+                rows.append((candidate, source))
+        return rows
+
+
+def filter_suggestions(
+    texts: Example,
+    target: Target,
+    suggested: Mapping[str, Sequence[Suggestion]],
+    tagger: Tagger,
+) -> Filtered:
+    """Apply the filters one after the other and count the words left."""
+    by_word: dict[str, list[Suggestion]] = {}
+    for suggestions in suggested.values():
+        for suggestion in suggestions:
+            by_word.setdefault(suggestion.word.casefold(), []).append(suggestion)
+    result = Filtered(target, counts=dict.fromkeys(STEPS, 0))
+    for word, suggestions in by_word.items():
+        result.counts["suggested"] += 1
+        if word == target.word or not word.isalpha():
+            continue
+        result.counts["another word"] += 1
+        if is_relative(word, target, tagger):
+            continue
+        result.counts["no relative"] += 1
+        same_class = has_same_class(texts, target, word, tagger)
+        more_probable = tuple(each.model for each in suggestions if each.is_more_probable)
+        result.counts["same class"] += same_class
+        result.counts["more probable"] += same_class and bool(more_probable)
+        result.candidates.append(Candidate(word, tuple(suggestions), same_class, more_probable))
+    return result
+
+
+def is_relative(word: str, target: Target, tagger: Tagger) -> bool:
+    """Return whether two words share their lemma or, apart from a known affix, their stem."""
+    tag = target.tags[0]
+    # Any form of the class: "men" is a plural in place of a singular too.
+    lemmas = {tagger.lemma(word, form) for form in (tag, *FORMS.get(tag[:2], ()))}
+    if lemmas & {tagger.lemma(target.word, tag), target.word}:
+        return True
+    shorter, longer = sorted((word, target.word), key=len)
+    if len(shorter) < SHORTEST_STEM:
+        return False
+    if longer.startswith(shorter):
+        ending = longer[len(shorter) :]
+        if ending in SUFFIXES or (ending[:1] == shorter[-1:] and ending[1:] in SUFFIXES):
+            return True
+    if longer.endswith(shorter):
+        return longer[: -len(shorter)] in PREFIXES
+    return shorter.endswith(("e", "y")) and _drops_last_letter(shorter, longer)
+
+
+def _drops_last_letter(shorter: str, longer: str) -> bool:
+    """Return whether the longer word adds a suffix after dropping a letter: dance, dancing; happy, happily."""
+    stem = shorter[:-1]
+    if len(stem) < SHORTEST_STEM or not longer.startswith(stem):
+        return False
+    ending = longer[len(stem) :]
+    return ending in SUFFIXES or (shorter.endswith("y") and ending[:1] == "i" and ending[1:] in SUFFIXES)
+
+
+def has_same_class(texts: Example, target: Target, word: str, tagger: Tagger) -> bool:
+    """Return whether the replacement, tagged in its sentences, is one token of the original word's class."""
+    changed = replace_word(texts, target.occurrences, word)
+    shift: dict[int, int] = {}
+    for text, start, end in target.occurrences:
+        place = start + shift.get(text, 0)
+        shift[text] = shift.get(text, 0) + len(word) - (end - start)
+        token = next((t for t in tagger.tokens(changed[text]) if t.start == place), None)
+        if token is None or token.end != place + len(word) or token.pos != TAG_OF_CLASS[target.word_class]:
+            return False
+    return True
+
+
+# Draws
+
+
 @dataclass(slots=True)
 class Pool:
-    """A problem, the filtered suggestions for its words, and counts of rejected words."""
+    """A problem, the filtered suggestions for its words, and the number of its shared words."""
 
     problem: Problem
     words: list[Filtered] = field(default_factory=list)
-    rejected: Counter[str] = field(default_factory=Counter)
-    """Shared words that are not replaced or have no suggestions, by reason."""
+    shared: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +190,8 @@ class Variant:
 VariantsByClass = dict[WordClass, list[Variant]]
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """The variants of one problem under one condition and the patterns they form, as plain values."""
-
-    condition: str
-    variants: Sequence[dict[str, Any]]
-    patterns: Sequence[dict[str, Any]]
+Drawn = dict[str, Any]
+"""Condition, variants and patterns of one problem, as plain values."""
 
 
 def draw(pool: Pool, settings: Settings, tagger: Tagger, suggesters: Sequence[str]) -> list[Drawn]:
@@ -154,7 +276,8 @@ def _draw(
             equal = _equal_sources(by_class, suggesters)
             sources = {name: samples(variants, SOURCE_SAMPLE, name) for name, variants in equal.items()}
     patterns += [{"groups": {"source": name}, "draws": draws} for name, draws in sources.items()]
-    return Drawn(condition, [variant.row() for variant in used.values()], patterns)
+    variants = [variant.row() for variant in used.values()]
+    return {"condition": condition, "variants": variants, "patterns": patterns}
 
 
 def source_name(source: Sequence[str], suggesters: Sequence[str]) -> str:

@@ -1,6 +1,5 @@
 """Settings of MERGE; the defaults are the poster's (`docs/method/merge.md` 4.2)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -34,12 +33,6 @@ class Settings(Profiled):
     """Settings of `[merge]` in a plan, or of `--set` on the command line."""
 
     VERSION: ClassVar[int] = 3
-    REMOVED: ClassVar[Mapping[str, str]] = {
-        "same_form": "filters = default, which compares word classes",
-        "references": "compare the models with shoal compare",
-        "count_seed": "set by group and paraphrase",
-        "minimum": "sample, which is also the number of suggestions that a word class needs",
-    }
 
     data: str = changes("cases", OURS, resolve=file_content("data"))
     """Labelled pairs or single texts: a file, or `example` (built in)."""
@@ -81,11 +74,6 @@ class Settings(Profiled):
                 f"{' and '.join(sources)} are both set",
                 why="each of them defines the variants",
                 fix=f"leave out {sources[1]}",
-            )
-        if not self.suggesters or not self.filters:
-            raise PlanError(
-                "suggesters and filters need at least one entry",
-                fix="leave the empty setting out to use its default",
             )
 
     @property

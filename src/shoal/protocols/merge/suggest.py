@@ -5,7 +5,6 @@ word. A suggestion must be among the most probable words at every occurrence.
 """
 
 import hashlib
-import math
 import operator
 import re
 from collections import Counter
@@ -15,7 +14,6 @@ from functools import cache
 from pathlib import PurePath
 from typing import Any
 
-from ...core.errors import PlanError
 from ...core.records import Example
 from ...data.grammar import make_rows
 from ...data.grammar.nli import WORDS
@@ -25,12 +23,8 @@ from ...models.likelihood import NOT_ONE_PIECE, needs_masks
 from .settings import OURS
 from .tagger import Target
 
-ZERO_PROBABILITY = "impossible where it stands"
-"""Reason for no suggestions: the model gives the original word probability 0."""
 SUGGESTIONS = 200
 """Most probable words that each model suggests per occurrence, as on the poster."""
-SMALLEST = 1e-300
-"""Lower bound of a probability before its logarithm is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +37,6 @@ class Suggestion:
     """Probability at each occurrence."""
     of_word: tuple[float, ...]
     """Probability of the original word at each occurrence."""
-
-    @property
-    def score(self) -> float:
-        """Mean log-probability over the occurrences."""
-        logs = [math.log(max(probability, SMALLEST)) for probability in self.probabilities]
-        return math.fsum(logs) / len(logs)
 
     @property
     def is_more_probable(self) -> bool:
@@ -69,10 +57,6 @@ def load_suggesters(specs: Sequence[str]) -> dict[str, WordFiller]:
 
 def short_names(specs: Sequence[str]) -> list[str]:
     """Return the last part of each model's name, or the whole spec where two models share it."""
-    if len(set(specs)) < len(specs):
-        raise PlanError(
-            f"suggesters: {', '.join(specs)}", why="a model is listed twice", fix="list each once"
-        )
     short = [spec if spec == OURS else PurePath(parse_spec(spec).name).name for spec in specs]
     return [name if short.count(name) == 1 else spec for name, spec in zip(short, specs, strict=True)]
 
@@ -91,32 +75,29 @@ def blanks_for(texts: Example, target: Target) -> list[Blank]:
 
 def suggest(
     suggesters: Mapping[str, WordFiller], words: Sequence[tuple[Example, Target]]
-) -> list[dict[str, list[Suggestion] | str]]:
-    """Return the suggestions of each model for each word, or the reason why a model has none."""
+) -> list[dict[str, list[Suggestion]]]:
+    """Return the suggestions of each model for each word, without models that have none."""
     blanks = [blanks_for(texts, target) for texts, target in words]
     flat = [blank for part in blanks for blank in part]
-    by_word: list[dict[str, list[Suggestion] | str]] = [{} for _ in words]
+    by_word: list[dict[str, list[Suggestion]]] = [{} for _ in words]
     for name, model in suggesters.items():
         fillers = iter(model.fill_words(flat, SUGGESTIONS))
         for suggested, part in zip(by_word, blanks, strict=True):
-            suggested[name] = combine_occurrences(name, [next(fillers) for _ in part])
+            combined = combine_occurrences(name, [next(fillers) for _ in part])
+            if combined is not None:
+                suggested[name] = combined
     return by_word
 
 
-def combine_occurrences(model: str, fillers: Sequence[Fillers]) -> list[Suggestion] | str:
-    """Return the words suggested at every occurrence, the most probable first, or the reason for none."""
-    problem = next((filler.problem for filler in fillers if filler.problem), "")
-    if problem:
-        return problem
+def combine_occurrences(model: str, fillers: Sequence[Fillers]) -> list[Suggestion] | None:
+    """Return the words suggested at every occurrence; None if the model cannot judge the original word."""
     of_word = tuple(filler.of_word or 0.0 for filler in fillers)
-    if not all(of_word):  # every suggestion would be more probable
-        return ZERO_PROBABILITY
+    # Where the original word has probability 0, every suggestion would be more probable.
+    if not all(of_word) or any(filler.problem for filler in fillers):
+        return None
     tables = [dict(zip(filler.words, filler.probabilities, strict=True)) for filler in fillers]
-    suggestions = [
-        Suggestion(model, word, tuple(table[word] for table in tables), of_word)
-        for word in set.intersection(*(set(table) for table in tables))
-    ]
-    return sorted(suggestions, key=lambda suggestion: (-suggestion.score, suggestion.word))
+    words = sorted(set.intersection(*map(set, tables)))
+    return [Suggestion(model, word, tuple(table[word] for table in tables), of_word) for word in words]
 
 
 # The built-in suggester

@@ -7,7 +7,6 @@ does not separate their uses.
 
 import math
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -175,29 +174,29 @@ class Target:
     """Each as (number of the text, start, end)."""
 
 
-def find_targets(texts: Example, tagger: Tagger) -> tuple[list[Target], Counter[str]]:
-    """Return the words to replace in the order of the first text, and counts of rejected shared words by reason."""
+def find_targets(texts: Example, tagger: Tagger) -> tuple[list[Target], int]:
+    """Return the words to replace in the order of the first text, and the number of shared open-class words.
+
+    Words with digits, and those of another class elsewhere, are not replaced.
+    """
     places: dict[str, list[tuple[int, Token]]] = {}
     for number, text in enumerate(texts):
         for token in tagger.tokens(text):
             places.setdefault(token.text.casefold(), []).append((number, token))
-    targets, rejected = [], Counter[str]()
+    targets, shared = [], 0
     for word, tokens in places.items():
         if len({number for number, _ in tokens}) < len(texts):
             continue
         classes = {CLASSES.get(token.pos) for _, token in tokens}
         if classes == {None}:
             continue
+        shared += 1
         word_class = classes.pop()
-        if classes or word_class is None:
-            rejected["of another class elsewhere"] += 1
-        elif any(letter.isdigit() for letter in word):
-            rejected["with digits"] += 1
-        else:
+        if not classes and word_class and not any(letter.isdigit() for letter in word):
             tags = tuple(token.tag for _, token in tokens)
             occurrences = tuple((number, token.start, token.end) for number, token in tokens)
             targets.append(Target(word, word_class, tags, occurrences))
-    return targets, rejected
+    return targets, shared
 
 
 def replace_word(texts: Example, occurrences: Sequence[tuple[int, int, int]], replacement: str) -> Example:

@@ -9,14 +9,13 @@ the original as its first example. Patterns list the positions of the variants o
 """
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ...core.errors import DataError
 from ...core.files import read_json_lines, writing
-from ...core.records import Case, Example, Large, Measure, as_json
+from ...core.records import Case, Example, Large, as_json, from_json
 from ..base import Built
 from .settings import Settings
 
@@ -56,17 +55,10 @@ class Line:
             and positions <= {*range(1, len(self.examples))}
         )
 
-
-@dataclass(frozen=True)
-class Header:
-    """The first line of the file."""
-
-    labels: tuple[str, ...]
-    rows: int
-    dropped: dict[str, int]
-    suggesters: list[str]
-    left_out: dict[str, int]
-    measures: list[Measure]
+    def case(self) -> Case:
+        patterns = [asdict(pattern) for pattern in self.patterns]
+        meta = Large({"patterns": patterns, "made": self.made}) if patterns else {}
+        return Case(self.id, tuple(self.examples), tuple(self.labels), self.groups, self.cluster, meta)
 
 
 def write_variants(built: Built, path: Path) -> None:
@@ -100,33 +92,18 @@ def read_variants(settings: Settings) -> Built:
         )
     cases: dict[str, Case] = {}
     try:
-        about = first["about"]
-        head = {**about, **first, "left_out": about["words left out"]}
-        header = TypeAdapter(Header).validate_python(head)
+        labels, about = tuple(first["labels"]), {**first["about"], "data": settings.variants}
+        counts = [from_json(row) for row in first["measures"]]
         read = TypeAdapter(Line).validate_python
         for number, row in lines:  # noqa: B007 (named by the error)
             line = read(row)
-            if line.id in cases or not line.is_sound(header.labels):
+            if line.id in cases or not line.is_sound(labels):
                 raise ValueError
-            cases[line.id] = _case(line)
+            cases[line.id] = line.case()
     except (KeyError, TypeError, ValueError):
         raise DataError(
             f"{path}, line {number}: not a line that shoal export writes", fix="export the variants again"
         ) from None
     if not any(len(case.examples) > 1 for case in cases.values()):
         raise DataError(f"{path}: no variants", fix="export them again")
-    about |= {
-        "data": settings.variants,
-        "rows": header.rows,
-        "dropped": header.dropped,
-        "suggesters": header.suggesters,
-        "words left out": header.left_out,
-    }
-    return Built(list(cases.values()), header.labels, measures=header.measures, about=about)
-
-
-def _case(line: Line) -> Case:
-    meta: Mapping[str, Any] = {}
-    if line.patterns:
-        meta = Large({"patterns": [asdict(pattern) for pattern in line.patterns], "made": line.made})
-    return Case(line.id, tuple(line.examples), tuple(line.labels), line.groups, line.cluster, meta)
+    return Built(list(cases.values()), labels, measures=counts, about=about)

@@ -60,13 +60,10 @@ def intervals_note(measures: Measures) -> str:
 
 
 def dropped_notes(about: Mapping[str, Any], errors: int) -> Iterator[str]:
-    """Yield the notes on dropped rows, rejected words and unanswered variants."""
+    """Yield the notes on dropped rows and unanswered variants."""
     if about.get("dropped"):
         counts = some(f"{count:,} {reason}" for reason, count in about["dropped"].items())
         yield f"Dropped of {about['rows']:,} rows: {counts}."
-    if about.get("words left out"):
-        counts = some(f"{count:,} {reason}" for reason, count in about["words left out"].items())
-        yield f"Words not replaced: {counts}."
     if errors:
         yield f"{errors:,} variants have no answer and count in no rate."
 

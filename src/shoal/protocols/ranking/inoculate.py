@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import DataError, PlanError
-from ...data.grammar.rows import Row
+from ...data.grammar import Row
 from ...data.labelled import read_labelled
 from ...models import load_model, parse_spec
 from ...training.config import TrainConfig

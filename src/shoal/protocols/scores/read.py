@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from ...core.errors import DataError, nearest, some
 from ...core.files import Alike, collector_paused
-from ...data.logs import Log, Sample, open_log
-from ...data.logs.graded_table import graded_samples
-from ...data.paths import MISSING, paths_in, value_at
+from ...data.cells import MISSING, paths_in, value_at
+from ...data.logs import Log, Sample, graded_samples, open_log
 from ...models import ModelSpec, check_options, parse_spec
 
 Floats = NDArray[np.float64]

@@ -1,16 +1,140 @@
-"""The checks: each looks at the suite's `Material` and returns findings."""
+"""Suite hygiene: defects of a suite that show before any model is queried (`docs/method/beyond.md` 7.13).
+
+    error     the pass rate is wrong or meaningless for every model
+    warning   the pass rate misleads a reader who does not know about it
+    note      worth knowing
+
+`Material` lays the suite out; each check returns findings. To add a check: write one function, add one line to CHECKS
+and its kind to FIXES.
+"""
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
-from ....core.measures import FEW_CASES
-from ....core.records import Case, Example
-from ....data.templates import templates
-from ....stats.intervals import wilson
-from ..expect import Expect
-from .findings import Finding, Severity, by_importance, finding, ids, tell
-from .material import Material, expected_labels, is_perturbation, is_vacuous
+from ...core.measures import FEW_CASES
+from ...core.records import Case, Example
+from ...data.templates import templates
+from ...stats.intervals import wilson
+from .expect import Expect
+from .hygiene_material import Counts, Material, expected_labels, is_perturbation, is_vacuous
+from .suite import Suite
+
+Severity = Literal["error", "warning", "note"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+
+EXAMPLES = 5
+"""Case ids listed per finding."""
+MUCH = 0.05
+"""Share of a functionality that turns a note into a warning."""
+
+FIXES = {
+    "unreachable branch": 'expect rule "implication", as profile recommended does (edits=repaired)',
+    "rule cannot judge": "fix the cases or use another rule (shoal list rules)",
+    "nothing to compare with": "add a variant to each original, or make it an MFT if its label is known",
+    "nothing changed": "remove those variants: every model gives both texts the same answer",
+    "label conflict": "decide which label is right: no model can pass both",
+    "test cases seen in training": 'split by content (profile = "recommended"): BELUGA\'s split by id tests models on '
+    "cases they were trained on",
+    "repeated cases": "keep each once (duplicates = drop): copies overweight a few cases and narrow the intervals",
+    "one answer passes": "add contrasting cases of the same form that expect another label",
+    "templates without a cluster": "name the templates in `cluster`, or run shoal import --templates",
+    "too few cases": f"write at least {FEW_CASES}; about 100 give an interval of ± 10 points",
+    "empty texts": "fill them in or remove the cases",
+    "control characters": "fix the encoding: tokenizers treat such characters differently",
+}
+"""Every kind of finding, with its fix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One defect, and where it is."""
+
+    kind: str
+    severity: Severity
+    where: tuple[str, ...]
+    """Functionalities; empty for the whole suite."""
+    what: str
+    cases: tuple[str, ...] = ()
+    """Ids of the first few."""
+    count: int = 0
+    share: float | None = None
+    """Share of the functionality's cases, between 0 and 1."""
+
+    @property
+    def fix(self) -> str:
+        return FIXES[self.kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Hygiene:
+    """The findings on a suite, most important first, with their counts."""
+
+    findings: tuple[Finding, ...]
+    functionalities: tuple[Counts, ...]
+    labels: Mapping[str, int]
+    """Judged examples per expected label."""
+
+    def total(self, count: str) -> int:
+        """Return a count summed over functionalities, such as "cases"."""
+        return sum(getattr(row, count) for row in self.functionalities)
+
+    def of(self, severity: Severity) -> list[Finding]:
+        """Return the findings of one severity."""
+        return [finding for finding in self.findings if finding.severity == severity]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the part of `shoal check --json` about hygiene."""
+        names = ("cases", "unique_cases", "test_cases", "test_cases_in_training")
+        return {
+            "findings": [{**asdict(finding), "fix": finding.fix} for finding in self.findings],
+            "hygiene": {
+                **{name: self.total(name) for name in names},
+                "labels": dict(self.labels),
+                "functionalities": [asdict(row) for row in self.functionalities],
+            },
+        }
+
+
+def tell(n: int, total: int, singular: str, plural: str, noun: str = "cases") -> str:
+    """Return a count with its share and verb.
+
+    >>> tell(30, 120, "is lost", "are lost"), tell(1, 8000, "is lost", ""), tell(7, 7, "", "are lost")
+    ('30 of 120 cases (25.0 %) are lost', '1 of 8,000 cases (under 0.1 %) is lost', 'all 7 cases are lost')
+    """
+    share = f"{100 * n / total:.1f} %" if n / total >= 0.0005 else "under 0.1 %"
+    count = f"all {total:,} {noun}" if n == total > 1 else f"{n:,} of {total:,} {noun} ({share})"
+    return f"{count} {singular if n == 1 else plural}"
+
+
+def ids(cases: Sequence[Case]) -> tuple[str, ...]:
+    """Return the first few ids."""
+    return tuple(case.id for case in cases[:EXAMPLES])
+
+
+def finding(
+    kind: str,
+    name: str,
+    bad: Sequence[Case],
+    total: int,
+    verbs: Sequence[str],
+    rest: str = "",
+    severity: Severity | None = None,
+) -> Finding:
+    """Return a finding about some cases of a functionality; by default a warning if they are many, else a note."""
+    share = len(bad) / total
+    severity = severity or ("warning" if share >= MUCH else "note")
+    what = tell(len(bad), total, *verbs) + rest
+    return Finding(kind, severity, (name,), what, ids(bad), len(bad), share)
+
+
+def by_importance(finding: Finding) -> tuple[int, bool, float, int]:
+    """Return the sort key of a finding: its severity, whole suite first, then the largest share and count."""
+    severity, share = SEVERITIES.index(finding.severity), finding.share or 0
+    return severity, bool(finding.where), -share, -finding.count if share else 0
+
 
 # Rules
 
@@ -111,27 +235,23 @@ def check_conflicts(material: Material) -> Iterator[Finding]:
         for example, label in zip(case.examples, expected_labels(case, material.labels), strict=True):
             if label is not None:
                 expected[example].setdefault((case.groups["functionality"], label), case)
-    by_place: dict[tuple[str, ...], list[tuple[Example, dict[str, Case]]]] = defaultdict(list)
+    by_place: dict[tuple[str, ...], list[Finding]] = defaultdict(list)
     for example, askers in expected.items():
-        labels = {label for _, label in askers}
-        torn = {label for label in labels if not all(compatible(label, other) for other in labels)}
-        if torn:
-            rows = sorted((row for row in askers.items() if row[0][1] in torn), key=lambda row: row[0])
-            cases = {label: case for (_, label), case in reversed(rows)}
-            by_place[tuple(dict.fromkeys(name for (name, _), _ in rows))].append((example, cases))
-    for where, conflicts in sorted(by_place.items(), key=lambda row: -len(row[1])):
-        yield _conflict(where, conflicts)
-
-
-def _conflict(where: tuple[str, ...], conflicts: list[tuple[Example, dict[str, Case]]]) -> Finding:
-    """Return the finding on all conflicts between the same functionalities."""
-    example, cases = min(conflicts, key=lambda row: min((len(case.id), case.id) for case in row[1].values()))
-    label = min(cases, key=lambda word: (cases[word].groups["functionality"], word))
-    other = next(word for word in sorted(cases) if not compatible(label, word))
-    examples = f"{len(conflicts):,} examples have" if len(conflicts) > 1 else "1 example has"
-    what = f"{examples} two expected answers: {quoted(example)} is {label!r} and {other!r}"
-    places = tuple(dict.fromkeys([cases[label].id, cases[other].id]))
-    return Finding("label conflict", "error", where, what, places, len(conflicts))
+        rows = sorted(
+            (name, label, case.id)
+            for (name, label), case in askers.items()
+            if not all(compatible(label, other) for _, other in askers)
+        )
+        if rows:
+            where = tuple(dict.fromkeys(name for name, _, _ in rows))
+            _, label, first = rows[0]
+            other, second = next(row[1:] for row in rows if not compatible(label, row[1]))
+            what = f"two expected answers: {quoted(example)} is {label!r} and {other!r}"
+            places = tuple(dict.fromkeys([first, second]))
+            by_place[where].append(Finding("label conflict", "error", where, what, places))
+    for conflicts in sorted(by_place.values(), key=len, reverse=True):
+        examples = f"{len(conflicts):,} examples have" if len(conflicts) > 1 else "1 example has"
+        yield replace(conflicts[0], what=f"{examples} {conflicts[0].what}", count=len(conflicts))
 
 
 def compatible(label: str, other: str) -> bool:
@@ -182,8 +302,6 @@ def check_split(material: Material) -> Iterator[Finding]:
         tested = sum(n for n, _ in material.test_cases.values())
         seen = [case for _, cases in material.test_cases.values() for case in cases]
         what, share = tell(len(seen), tested, *copies), len(seen) / tested
-        entirely = sum(row.share == 1 for row in places)
-        what += f"; in {entirely} functionalities all are" if entirely > 1 else ""
         severity = min(places, key=by_importance).severity
         yield Finding(kind, severity, (), what, ids(seen), len(seen), share)
 
@@ -214,18 +332,14 @@ FEW = 1 / 3
 """Templates per case, below which cases are not independent."""
 
 
-def few_templates(cases: Sequence[Case]) -> tuple[int, int] | None:
-    """Return how many cases look like how few templates; None if templates are named, or cases few or independent."""
-    if len(cases) < FEW_CASES or any(case.cluster for case in cases):
-        return None
-    looked_at = cases[:: -(-len(cases) // LOOKED_AT)]
-    number = len(set(templates([" | ".join(case.examples[0]) for case in looked_at])))
-    return (len(looked_at), number) if number < FEW * len(looked_at) else None
-
-
 def check_templates(material: Material) -> Iterator[Finding]:
     """Find functionalities whose cases look like fillings of a few unnamed templates."""
-    few = {name: counts for name, cases in material.by_name.items() if (counts := few_templates(cases))}
+    few: dict[str, tuple[int, int]] = {}
+    for name, cases in material.by_name.items():
+        looked_at = [case for case in cases[:: -(-len(cases) // LOOKED_AT)] if not case.cluster]
+        number = len(set(templates([" | ".join(case.examples[0]) for case in looked_at])))
+        if len(looked_at) >= FEW_CASES and number < FEW * len(looked_at):
+            few[name] = len(looked_at), number
     if few:
         name, (n, number) = min(few.items(), key=lambda row: (row[1][1] / row[1][0], row[0]))
         what = f"{n} cases look like {number} template{'s' if number > 1 else ''}, in {name!r}"
@@ -262,3 +376,11 @@ CHECKS: tuple[Callable[[Material], Iterator[Finding]], ...] = (
     check_texts,
 )
 """Every check, the most important first."""
+
+
+def examine(suite: Suite | Iterable[Case]) -> Hygiene:
+    """Return the findings of every check, errors first; the order of the cases does not matter."""
+    material = Material(suite.cases if isinstance(suite, Suite) else suite)
+    findings = [finding for check in CHECKS for finding in sorted(check(material), key=by_importance)]
+    findings.sort(key=lambda row: SEVERITIES.index(row.severity))  # stable: CHECKS decides within a severity
+    return Hygiene(tuple(findings), tuple(material.counts()), material.label_counts)

@@ -8,14 +8,13 @@ from itertools import groupby
 
 import numpy as np
 
-from ....core.errors import DataError
-from ....core.records import Answers, Case, Label
-from ..build import split_cases
-from ..expect import Expect
-from ..judge import judge
-from ..rules import RIGHT_ANSWERS, is_number, label_index, labels_named, squad_normalise
-from ..settings import Settings
-from .findings import Counts
+from ...core.errors import DataError
+from ...core.records import Answers, Case, Label
+from .build import split_cases
+from .expect import Expect
+from .judge import judge
+from .rules import RIGHT_ANSWERS, labels_named, squad_normalise
+from .settings import Settings
 
 # The labels that cases and rules expect
 
@@ -112,24 +111,30 @@ def constant_answers(
         for text in dict.fromkeys(["", commonest]):
             yield text, Answers((), picked, texts=[text] * count)
         return
-    for index in told_apart(cases, labels):
+    words = {label for case in cases for label in expected_labels(case, labels) if label}
+    words |= set(rule_labels(cases[0].meta["expect"]))
+    used = {i for i, label in enumerate(labels) if {label, str(i), f"not {label}"} & words}
+    others = [i for i in range(len(labels)) if i not in used][:OTHERS]
+    for index in sorted([*used, *others]):
         row = np.full(len(labels), (1 - LUKEWARM) / max(len(labels) - 1, 1))
         row[index] = LUKEWARM
         yield labels[index], Answers(labels, picked + index, np.tile(row, (count, 1)))
 
 
-def told_apart(cases: Iterable[Case], labels: tuple[str, ...]) -> list[int]:
-    """Return the labels that cases expect or their rules name, and a few of the others."""
-    words: set[str] = set()
-    for case in cases:
-        words |= {label for label in expected_labels(case, labels) if label}
-        words |= set(rule_labels(case.meta["expect"]))
-    used = [i for i, label in enumerate(labels) if {label, str(i), f"not {label}"} & words]
-    others = [i for i in range(len(labels)) if i not in set(used)]
-    return sorted(used + others[:OTHERS])
-
-
 # The suite
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Counts for one functionality."""
+
+    functionality: str
+    cases: int
+    unique_cases: int
+    test_cases: int
+    """In the reference split by id."""
+    test_cases_in_training: int
+    """Those identical to a training case of the same functionality."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,23 +174,10 @@ class Material:
 
     def _constants(self, cases: Sequence[Case]) -> Iterator[Constant]:
         """Yield the result of each constant answer to these cases."""
-        if not cases[0].meta.get("reading"):
-            self._check_labels(cases)
         for word, answers in constant_answers(cases, self.labels, sum(len(case.examples) for case in cases)):
             outcomes = judge(AS_WRITTEN, cases, answers)
             applicable = [outcome.passed for outcome in outcomes if outcome.passed is not None]
             yield Constant(word, sum(applicable), len(applicable))
-
-    def _check_labels(self, cases: Sequence[Case]) -> None:
-        """Raise if the cases of a functionality or their rule use an unknown label."""
-        words = {*expected_words(cases), *rule_labels(cases[0].meta["expect"])}
-        for word in sorted(words - set(self.labels)):
-            if is_number(word) and int(word) >= len(self.labels):
-                raise DataError(
-                    f"label {word} is beyond the {len(self.labels)} labels of the suite",
-                    fix="name every label in label_names, or correct the label",
-                )
-            label_index(word, self.labels)
 
     def best_constant(self, name: str) -> Constant | None:
         """Return the constant answer with the highest pass rate, if any applies."""
