@@ -161,11 +161,16 @@ def common_tone(tables: Mapping[str | None, Sequence[TableRow]]) -> Tone:
 # Findings about rows
 
 
-def lost_task(row: TableRow) -> str:
-    """Return that a row lost the task, or did not learn it."""
+def lost_task(row: TableRow, scores: Sequence[float], count: int) -> str:
+    """Return that a row lost the task, or did not learn it, in all of its runs or in `count`, with their scores."""
     verb = "lost" if starts_trained(row.name) else "did not learn"
-    change = _change(row, IID_COLUMN)
-    return f"{row.config} {row.method} {verb} the task (i.i.d. score {change}). Ignore its other columns."
+    change, runs = _change(row, IID_COLUMN), ""
+    if 0 < count < len(scores):
+        change = f"{points(row.cells[IID_COLUMN].before)} → {', '.join(map(points, scores))}"
+        runs = f" in {count} of {len(scores)} runs"
+    return (
+        f"{row.config} {row.method} {verb} the task{runs} (i.i.d. score {change}). Ignore its other columns."
+    )
 
 
 def starts_trained(row: Row) -> bool:
@@ -180,6 +185,16 @@ def negative_transfer(groups: Mapping[str, str], capability: str, change: float,
         f"{groups['config']} {groups['method']}: {showing} the other tests of {capability} costs "
         f"{groups['functionality']} {-100 * change:.1f} points in {'this run' if runs == 1 else 'these runs'}."
     )
+
+
+def untuned(method: str, task: str) -> str:
+    """Return that a method takes vanilla's numbers."""
+    return f"{method}: the paper has no tuned numbers for {task}, so vanilla's are used."
+
+
+def shared(hold_out: str, cases: int, n: int) -> str:
+    """Return how many test cases have texts that the tested model was trained on."""
+    return f"{COLUMNS[hold_out]}: the training data hold all texts of {cases:,} of {n:,} test cases."
 
 
 def shared_gain(row: Row, hold_out: str, cases: int, n: int, gain: float) -> str:
