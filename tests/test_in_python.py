@@ -61,8 +61,7 @@ def test_a_result_shows_its_headline_with_counts_and_where_to_look(result):
 def test_a_comparison_and_a_gate_show_the_answer_first(comparison, gate):
     lines = repr(comparison).splitlines()
     assert lines[0].startswith("<Comparison: A predictions:example    B tiny:sentiment")
-    assert max(map(len, lines)) <= 100
-    assert lines[1].startswith(
+    assert lines[2].startswith(
         "More cases pass, but the suite score falls: 1,351 → 1,414 of 2,396 cases pass (+2.6 points"
     )
     assert repr(gate).splitlines()[:2] == [
@@ -146,8 +145,8 @@ def test_a_relative_rule_compares_with_the_baseline(result):
 @pytest.mark.parametrize(
     ("rules", "message"),
     [
-        ([], "a list of dictionaries is expected"),
-        ([{"at_leest": 0.5}], r'rule 1: unknown key "at_leest"[\s\S]*try: "at_least"'),
+        ([], r"no rules[\s\S]*at_least"),
+        ([{"at_leest": 0.5}], r'rule 1: at_leest = 0.5[\s\S]*try: "at_least"'),
         ([{"no_worse_than_baseline_by": 0.1}], r"no baseline[\s\S]*try: baseline=RESULT"),
     ],
 )

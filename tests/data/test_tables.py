@@ -125,12 +125,23 @@ def test_splits_that_the_datasets_library_wrote_are_read_with_their_label_names(
         open_rows(MADE / folder)
 
 
-def test_a_dataset_that_lacks_a_file_is_refused(tmp_path):
-    hub = tmp_path / "hub"
+def test_a_dataset_that_lacks_a_file_or_links_out_of_its_folder_is_refused(tmp_path):
+    hub, saved = tmp_path / "hub", tmp_path / "saved"
     shutil.copytree(MADE / "hub", hub)
-    (hub / "data" / "train-00001-of-00002.parquet").unlink()
+    (hub / "data" / "train-00001-of-00002.parquet").rename(tmp_path / "elsewhere.parquet")
     with pytest.raises(DataError, match="1 of 2 files of split 'train'"):
         open_rows(Path(f"{hub}?split=test"))
+    (hub / "data" / "train-00001-of-00002.parquet").symlink_to(tmp_path / "elsewhere.parquet")
+    with pytest.raises(DataError, match="train-00001-of-00002.parquet: a link out of"):
+        open_rows(Path(f"{hub}?split=train"))
+    shutil.copytree(MADE / "saved" / "test", saved)
+    (saved / "data-00000-of-00001.arrow").rename(tmp_path / "elsewhere.arrow")
+    (saved / "data-00000-of-00001.arrow").symlink_to(tmp_path / "elsewhere.arrow")
+    with pytest.raises(DataError, match=r"data-00000-of-00001.arrow: a link out of"):
+        open_rows(saved)
+    (saved / "state.json").write_text('{"_data_files": [{"filename": "../elsewhere.arrow"}]}')
+    with pytest.raises(DataError, match="not a whole table"):  # by its name alone, inside the folder
+        open_rows(saved)
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def rates() -> Table:
 def cases() -> CaseList:
     examples = (("A good film.",), ("A *bad* film.",))
     shown = ShownCase(
-        Case("c/1", examples), Outcome("c/1", False, -0.25), "negative", ["positive .9"], "", "▼", "P .9 → .2"
+        Case("c/1", examples), Outcome("c/1", False, -0.25), "negative", ["positive .9"], "", "▼"
     )
     return CaseList([shown], [Words("Worst: ", "strong"), "negation"])
 
@@ -99,7 +99,7 @@ fewer\textbar{}words & -- &  & 0 \\
 % Worst: negation
 % ▼ A good film. positive .9
 % → A *bad* film.
-% expected negative, P .9 → .2
+% expected negative
 
 % 1. a note
 """.lstrip()

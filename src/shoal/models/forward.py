@@ -28,8 +28,10 @@ TOKENS, FEW_TOKENS = 4_096, 512
 """The most and the fewest tokens in a batch of a masked network, padding included."""
 ACTIVATIONS = 3 * 2**18
 """The most numbers in the widest layer of a batch: 3 MB. Larger batches leave the processor's cache."""
-GPU_TOKENS = 2**14
-"""Tokens in a batch on a GPU: below 1 GB of activations for BERT-base."""
+GPU_TOKENS, GPU_SHARE = 2**17, 8
+"""On a GPU, the most tokens in a batch, and the part of its memory (as a divisor) that a batch may take."""
+GPU_BYTES = 4 * 4
+"""Bytes of a token per number in the widest layer: four layers in float32 at a time."""
 WORKERS = (1, 2, 3, 4)
 """Possible numbers of batches at a time, each with its share of the cores."""
 
@@ -62,10 +64,15 @@ def length_batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
 
 
 def tokens_per_batch(network: Any) -> int:
-    """Return the number of tokens per batch at which a masked network is fastest; on a CPU its cache decides."""
-    if network.device.type == "cuda":
-        return GPU_TOKENS
+    """Return the number of tokens per batch at which a masked network is fastest.
+
+    On a CPU its cache decides, on a GPU its memory: all of it, so that another process there changes no result.
+    """
     widest = int(getattr(network.config, "intermediate_size", None) or 1024)
+    if network.device.type == "cuda":
+        torch, _ = libraries()
+        memory = int(torch.cuda.get_device_properties(network.device).total_memory)
+        return max(TOKENS, min(GPU_TOKENS, memory // (GPU_SHARE * GPU_BYTES * widest)))
     return min(TOKENS, max(FEW_TOKENS, ACTIVATIONS // widest))
 
 

@@ -30,7 +30,7 @@ def new(*words: str) -> str:
     return done.output
 
 
-@pytest.mark.parametrize("name", ["hotels", "#1"])
+@pytest.mark.parametrize("name", ["hotels", "my hotels", "#1", "yes"])
 def test_the_starter_has_no_defects(reviews, name):
     assert "Next: shoal check" in new(name)
     suite = read_suite(f"{name}.yaml")
@@ -39,17 +39,20 @@ def test_the_starter_has_no_defects(reviews, name):
     assert "the file exists" in new(name)
 
 
-def test_functionalities_are_proposed_by_column(reviews):
+def test_functionalities_are_proposed_by_column_and_by_word(reviews):
     new("topics", "--from", reviews, "--by", "topic")
     suite = read_suite("topics.yaml")
     assert suite.labels == ("bad", "good")
     assert suite.functionalities == ["food_drink", "food_drink_1"] and len(suite.cases) == 18
+    new("words", "--from", reviews)
+    assert {"mentions_breakfast", "mentions_pool"} <= set(read_suite("words.yaml").functionalities)
 
 
 @pytest.mark.parametrize(("words", "problem"), [
     (["x", "--by", "topic"], "give --from FILE"),
     (["x", "--from", "reviews.csv", "--by", "subject"], "no column 'subject'"),
-    (["x", "--from", "reviews.csv"], "--from needs --by COLUMN"),
+    (["x", "--from", "reviews.csv", "--text", "txt"], "no column 'txt'"),
+    (["x", "--from", "reviews.csv", "--label", "text"], "one column is named twice"),
     (["x", "--from", "reviews.csv", "--by", "text"], "no value of column 'text' has 5 texts"),
     (["no/x"], "no such folder"),
 ])  # fmt: skip

@@ -65,16 +65,16 @@ def group(**table):
 def test_a_group_names_the_step_and_the_run_of_each_checkpoint():
     models = ["hf:s0-1k", "hf:s0-2k", "hf:s1-1k", "hf:s1-2k"]
     checkpoints = group(models=models, steps=[1000, 2000, 1000, 2000], seeds=[0, 0, 1, 1])
-    assert checkpoints.place_of("hf:s1-1k") == {"step": 1000, "run": 1}
+    assert (checkpoints.steps, checkpoints.seeds) == ((1000, 2000, 1000, 2000), (0, 0, 1, 1))
 
 
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        ({"models": ["hf:a", "hf:b"], "steps": [1, 2]}, "steps without seeds"),
+        ({"models": ["hf:a", "hf:b"], "steps": [1, 2]}, "seeds say which models belong to the same"),
         (
             {"models": ["hf:a", "hf:b", "hf:c"], "steps": [1, 2000, 1], "seeds": [0, 0, 1]},
-            r"seed 1 ends at step 1, another at 2,000[\s\S]*or leave that training out",
+            r"the trainings end at different steps: 1, 2,000[\s\S]*or leave those trainings out",
         ),
         ({"models": ["hf:a", "hf:a"]}, "twice in"),
     ],

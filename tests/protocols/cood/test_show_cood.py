@@ -114,3 +114,12 @@ def test_the_header_names_k_and_a_training_elsewhere_is_not_claimed(settings, au
     other = replace(result, settings=replace(here.settings, per_label=(7,)))
     assert "K 5" in about_cases(here)
     assert differing_settings(here, other) == "K (5 and 7)"
+
+
+def test_cells_of_the_heat_map_are_named_by_their_kind(settings, audited):
+    text = printed(*(audited(settings(), f"python:planted_readers:{rule}") for rule in ("perfect", "x_only")))
+    rows = [line.split() for line in text.splitlines() if line.strip().startswith("fst texts")]
+    assert rows == [
+        ["fst", "texts", "100", "ID", "100", "COOD", "100", "OOD"],
+        ["fst", "texts", "100", "ID", "0", "COOD", "0", "OOD"],
+    ]

@@ -1,13 +1,13 @@
 """The files that `shoal new suite` writes: a commented example, or functionalities proposed from labelled texts."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import yaml
 
 from ...core.errors import DataError
-from ...data.grammar import Row
 from ...data.labelled import LabelledTexts
 
 STARTER = """\
@@ -90,10 +90,21 @@ tests:
       - {{text: "Terrible idea to come here: now I never want to leave.", label: positive}}
 """
 
-CASES = 20
-"""Most cases of a proposed functionality."""
+CASES, WORDS = 20, 8
+"""Most cases of a proposed functionality, and most words that are proposed."""
 FEWEST = 5
 """Fewest texts of a group that is proposed."""
+WORD = re.compile(r"[^\W\d_]{4,}")
+COMMON = frozenset(
+    """
+    about after also because been before being could does even from have here http https into just like make more most
+    much only other over really same should since some still such than that their them then there these they this those
+    through very want well went were what when where which while will with would your
+    aber alle auch dann dass dein denn diese dieser dieses doch eine einem einen einer eines haben hatte ihre immer
+    kann mein meine mehr mich nach nicht noch oder schon sehr sein seine sich sind über und unser viel wenn werden wird
+    """.split()  # noqa: SIM905 (a list of words reads better as text)
+)
+"""Words of four letters or more that are in texts about anything."""
 
 
 def starter(name: str) -> str:
@@ -102,42 +113,69 @@ def starter(name: str) -> str:
 
 
 def proposed(name: str, texts: LabelledTexts, by: str, seed: int = 0) -> str:
-    """Return a suite with a functionality per value of a column, for editing."""
-    groups = _by_column(texts, by)
+    """Return a suite with a functionality per value of a column, or per frequent word, for editing."""
+    groups = _by_column(texts, by) if by else _by_word(texts)
     if not groups:
-        raise DataError(f"no value of column {by!r} has {FEWEST} texts", fix="another column, or more rows")
+        raise DataError(
+            f"no {f'value of column {by!r}' if by else 'word'} has {FEWEST} texts",
+            fix="--by COLUMN, or more rows" if not by else "another column, or more rows",
+        )
     labels = sorted({row.label for row in texts.rows})
     if len(labels) < 2:
         raise DataError(
             f"one label only: {labels[0]!r}", fix="a table with every label that a model may give"
         )
     rng = np.random.default_rng(seed)
-    tests = {}
-    for title, (value, rows) in groups.items():
-        drawn = [rows[place] for place in sorted(rng.permutation(len(rows))[:CASES].tolist())]
-        tests[title] = {
-            "description": f"Texts whose {by} is {value}.",
-            "capability": "proposed",
-            "cases": [{"text": _text(row.texts), "label": row.label} for row in drawn],
-        }
-    head = "# Proposed from labelled texts: rename, delete and add. Labels are the data's; check each one.\n"
+    tests = {title: _test(texts, about, members, rng) for title, (about, members) in groups.items()}
     suite = {"suite": name, "labels": labels, "tests": tests}
+    head = "# Proposed from labelled texts: rename, delete and add. Labels are the data's; check each one.\n"
     body: str = yaml.safe_dump(suite, allow_unicode=True, sort_keys=False, width=110)
     return head + body
+
+
+def _test(
+    texts: LabelledTexts, about: str, members: Sequence[int], rng: np.random.Generator
+) -> dict[str, object]:
+    drawn = sorted(rng.permutation(len(members))[:CASES].tolist())
+    rows = [texts.rows[members[place]] for place in drawn]
+    cases = [{"text": _text(row.texts), "label": row.label} for row in rows]
+    return {"description": about, "capability": "proposed", "cases": cases}
 
 
 def _text(parts: Sequence[str]) -> object:
     return parts[0] if len(parts) == 1 else list(parts)
 
 
-def _by_column(texts: LabelledTexts, by: str) -> dict[str, tuple[str, list[Row]]]:
-    """Return value and rows of each functionality."""
-    values: dict[str, list[Row]] = {}
-    for row, more in zip(texts.rows, texts.more, strict=True):
-        values.setdefault(more[by], []).append(row)
-    groups: dict[str, tuple[str, list[Row]]] = {}
-    for value, rows in values.items():
-        if value and len(rows) >= FEWEST:
-            name = re.sub(r"\W+", "_", value.strip().lower()).strip("_") or "other"
-            groups[f"{name}_{len(groups)}" if name in groups else name] = value, rows
+def _by_column(texts: LabelledTexts, by: str) -> Mapping[str, tuple[str, list[int]]]:
+    values: dict[str, list[int]] = {}
+    for place, more in enumerate(texts.more):
+        values.setdefault(more[by], []).append(place)
+    chosen = [(value, places) for value, places in values.items() if value and len(places) >= FEWEST]
+    groups: dict[str, tuple[str, list[int]]] = {}
+    for value, places in chosen:
+        name = _name(value)
+        groups[f"{name}_{len(groups)}" if name in groups else name] = f"Texts whose {by} is {value}.", places
     return groups
+
+
+def _by_word(texts: LabelledTexts) -> Mapping[str, tuple[str, list[int]]]:
+    """Return the texts with each frequent word, from words that neither few nor most texts have."""
+    found = [set(_words(row.texts)) for row in texts.rows]
+    counts = Counter(word for words in found for word in sorted(words))
+    frequent = [word for word, count in counts.most_common() if FEWEST <= count <= len(found) / 2]
+    return {
+        f"mentions_{word}": (
+            f"Texts that mention {word}.",
+            [place for place, words in enumerate(found) if word in words],
+        )
+        for word in frequent[:WORDS]
+    }
+
+
+def _words(parts: Sequence[str]) -> Iterator[str]:
+    for part in parts:
+        yield from (word for word in WORD.findall(part.lower()) if word not in COMMON)
+
+
+def _name(value: str) -> str:
+    return re.sub(r"\W+", "_", value.strip().lower()).strip("_") or "other"

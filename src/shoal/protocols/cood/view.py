@@ -4,6 +4,7 @@ OOD cells are shown and not scored: the training data do not determine their ans
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 
 from ...core.records import Finding, Measure, Measures, Result
 from ...core.views import (
@@ -11,6 +12,7 @@ from ...core.views import (
     Cell,
     Column,
     Curves,
+    HeatMap,
     Line,
     Number,
     Row,
@@ -148,6 +150,7 @@ def _comparison(measures: Sequence[Measure], findings: Sequence[Finding]) -> Sec
         if dict(finding.groups) in probes
     ]
     blocks.append(_setups(setups))
+    blocks += [_grid(setups, probes)] if probes else []
     blocks += _sizes(setups)
     for setup in probes:
         blocks += _epochs(setups[tuple(setup.items())], setup, title=f"over epochs: {_setup_name(setup)}")
@@ -155,6 +158,19 @@ def _comparison(measures: Sequence[Measure], findings: Sequence[Finding]) -> Sec
     several = any(row.interval_method.startswith("seeds") for row in gaps)
     notes = [*dict.fromkeys(row.note for row in gaps if row.note), wording.interval_note(several)]
     return Section(blocks=blocks, notes=notes)
+
+
+def _grid(setups: Mapping[Names, Measures], probes: Sequence[Groups]) -> HeatMap:
+    """Return the nine cells of each setup: rows are classes of texts, columns are classes in the template."""
+    cells, marks = {}, {}
+    for block, setup in enumerate(probes):
+        measures = setups[tuple(setup.items())]
+        for (row, y), (column, t) in product(enumerate(ROLES), enumerate(ROLES)):
+            place, cell = (block * len(ROLES) + row, column), f"{y}/{t}"
+            cells[place], marks[place] = _accuracy(measures, setup, cell), CELLS[cell]
+    rows = [(f"{y} texts", _setup_name(setup)) for setup in probes for y in ROLES]
+    columns = [(f"says {t}", "") for t in ROLES]
+    return HeatMap(rows, columns, cells, "the nine cells", "grid", ["OOD cells are not scored"], marks=marks)
 
 
 def _setup_name(setup: Groups) -> str:
