@@ -194,14 +194,16 @@ def _recipe(recipe: str, names: Sequence[str], every: Sequence[Family]) -> Itera
     counts: dict[str, int] = {}
     families = [family for family in every if family.recipe == recipe]
     unit = families[0].unit if families else wording.CHECKPOINT
+    compared: set[str] = set()
     for family in families:
         if len(family.results) > 1:
             label = wording.family_label(family.diagnostic, family.representation)
             verdicts = statements(family)
             counts[label] = len(verdicts)
             changing[label] = [name for name, alone in verdicts.items() if len(set(alone)) > 1]
+            compared |= family.usable.results.keys()
     if counts:
-        text = wording.agreement(changing, counts, len(names), unit)
+        text = wording.agreement(changing, counts, len(compared), unit)
         yield Finding("agreement", text, weight=200.0, groups={"recipe": recipe})
     yield Finding("limits", wording.limits(names, unit), weight=2.0, groups={"recipe": recipe})
 

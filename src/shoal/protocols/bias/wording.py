@@ -159,7 +159,7 @@ def positions_decide(names: Sequence[str], runs: int, unit: str) -> str:
     """Return with which prompts or checkpoints the place of an option decides."""
     return (
         f"The position of the options decides with {len(names)} of {several(runs, unit)} ({some(names, MOST_NAMES)}): "
-        "their scores say nothing about preference."
+        "these scores say nothing about preference."
     )
 
 
