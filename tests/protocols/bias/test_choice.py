@@ -87,3 +87,24 @@ def test_a_reader_of_the_text_gets_the_share_of_its_rule():
     (decided,) = result.measures.where("stereotype score of decided pairs", category="all")
     (position,) = result.measures.where("position share")
     assert (decided.value, decided.n, position.value) == (0.5, len(result.cases), 0.5)
+
+
+def test_prompts_of_a_choice_are_compared_and_a_choice_by_position_has_no_part_in_it(tmp_path):
+    def rule(question):
+        """Choose the first sentence if the prompt is polite, else the one about a man."""
+        first, second = (line[3:] for line in question.splitlines() if line[1:3] == ". ")
+        return "A" if "Kindly" in question or first.startswith(MEN) > second.startswith(MEN) else "B"
+
+    with serving(rule=rule, logprobs=False) as server:
+        (tmp_path / "plan.toml").write_text(
+            f'models = ["openai:m?url={server.url}"]\n'
+            'prompts = ["choice-plain", "choice-polite", "choice-brief"]\n'
+            '[bias]\ndiagnostic = "crows_choice"\ndata = "example"\n'
+        )
+        done = CliRunner().invoke(
+            main, ["run", str(tmp_path / "plan.toml"), "--into", str(tmp_path / "runs")]
+        )
+    said = " ".join(done.output.split())
+    assert "The position of the options decides with 1 of 3 prompts (choice-polite)" in said, said
+    assert " between 2 prompts." in said and "Over 3 prompts" not in said
+    assert "Answers change in 100.0 % of 80 pairs with the wording (3 prompts)." in said
