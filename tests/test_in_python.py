@@ -142,19 +142,6 @@ def test_a_relative_rule_compares_with_the_baseline(result):
     assert worse[0].name == "negated_facts_are_neutral" and "newly failing" in worse[0].reason
 
 
-@pytest.mark.parametrize(
-    ("rules", "message"),
-    [
-        ([], r"no rules[\s\S]*at_least"),
-        ([{"at_leest": 0.5}], r'rule 1: at_leest = 0.5[\s\S]*try: "at_least"'),
-        ([{"no_worse_than_baseline_by": 0.1}], r"no baseline[\s\S]*try: baseline=RESULT"),
-    ],
-)
-def test_wrong_rules_are_named(result, rules, message):
-    with pytest.raises(PlanError, match=message):
-        shoal.gate(result, rules)
-
-
 def test_settings_without_a_model_are_refused(result):
     with pytest.raises(PlanError, match=r"shoal\.compare: suite is for models[\s\S]*leave it out"):
         shoal.compare(result, result, suite="sentiment")

@@ -4,14 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from asking import answer_batches, ask_cases
+from asking import ask_cases
 
 from shoal import load_model
 from shoal.core.errors import ModelError
 from shoal.core.records import Answers, Case
 from shoal.models import asking, batching
 from shoal.models.asking import classify_safely
-from shoal.models.batching import distinct
 from shoal.protocols.behaviour.score import note_of
 
 LABELS = ("negative", "neutral", "positive")
@@ -80,16 +79,6 @@ def test_answers_depend_on_neither_batch_nor_order_nor_padding(adapter, monkeypa
         assert answers.labels == usual.labels
         assert answers.predictions.tolist() == usual.predictions[order].tolist(), what
         assert np.abs(vectors(answers) - vectors(usual)[order]).max() < 1e-5, what
-
-
-def test_a_run_that_was_stopped_gives_the_same_bytes(folders):
-    cases = cases_of(some_texts(300, seed=3))
-    questions = distinct(cases)
-    whole = list(answer_batches(load_model(f"hf:{folders['classifier']}"), questions, cases, LABELS))
-    assert len(whole) > 3
-    for done in range(len(whole)):
-        model = load_model(f"hf:{folders['classifier']}")
-        assert list(answer_batches(model, questions, cases, LABELS, done)) == whole[done:]
 
 
 class Small:

@@ -136,12 +136,6 @@ def test_without_ray_the_error_says_how_to_get_it(monkeypatch):
         find_executor("ray")
 
 
-@pytest.mark.parametrize("name", ["rai", "here:2"])
-def test_an_executor_that_is_not_known_is_refused(name):
-    with pytest.raises(PlanError, match="unknown executor"):
-        find_executor(name)
-
-
 @pytest.mark.parametrize(
     ("table", "problem"),
     [

@@ -214,10 +214,3 @@ def test_an_empty_suite_is_refused(tmp_path, content):
     path.write_text(content)
     with pytest.raises(DataError, match=r"no cases|not a suite"):
         read_suite(path)
-
-
-def test_an_unknown_file_is_refused_with_what_is_known(tmp_path):
-    path = tmp_path / "x.csv"
-    path.write_text("colour,shape\nred,round\n")
-    with pytest.raises(DataError, match=r"not a suite in a format that is known[\s\S]*--text COLUMN"):
-        read_suite(path)
