@@ -199,16 +199,6 @@ def test_several_runs_a_side_are_tested_by_welchs_t_over_runs():
         assert own.runs == (3, 3) and own.by_run
 
 
-def test_one_run_against_several_is_tested_by_case_and_says_so():
-    rng = np.random.default_rng(5)
-    several, single = runs_of(rng, (0.9, 0.85, 0.8)), runs_of(rng, (0.3,))
-    own = row(compare(several, single, QUICK), "f")
-    assert own.significant and own.runs == (3, 1) and not own.by_run
-    assert "by case" in row_note(own)
-    back = row(compare(single, several, QUICK), "f")
-    assert back.p == own.p and back.difference == pytest.approx(-(own.difference or 0))
-
-
 def test_runs_are_compared_on_the_cases_that_apply_to_all_of_them():
     a = [result({"f": [hit] * 10 + [1, 0] * 20}) for hit in (None, 0)]
     b = [result({"f": [1] * 10 + [1, 0] * 20}) for _ in range(2)]

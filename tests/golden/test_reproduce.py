@@ -84,7 +84,6 @@ TABLES = {
     ("name", "change"),
     [
         ("checklist-llm", lambda table: []),
-        pytest.param("checklist-llm", lambda table: table[:1], marks=pytest.mark.nightly),
         ("checklist-llm", lambda table: [table[0]] * 2),  # as many cells, but not those
         ("stereoset", lambda table: {}),
         ("stereoset", lambda table: {name: {**table[name], "intersentence": {}} for name in table}),

@@ -7,7 +7,6 @@ import pytest
 from asking import ask_cases
 
 from shoal import load_model
-from shoal.core.errors import ModelError
 from shoal.core.records import Answers, Case
 from shoal.models import asking, batching
 from shoal.models.asking import classify_safely
@@ -124,13 +123,3 @@ def test_what_was_cut_is_counted_and_said(folders):
     assert note_of(answers.facts) == ("2 of 3 distinct examples were truncated, by up to 54 tokens")
     short = cases_of([("good",)])
     assert ask_cases(load_model(f"hf:{folders['classifier']}"), short, short, LABELS).facts == {}
-
-
-def test_a_function_may_answer_in_words(module):
-    module.reader = lambda pairs: [context.split()[0] for context, question in pairs]
-    reading = cases_of([("anna lives", "who ?"), ("bob works", "who ?")], reading=True)
-    model = load_model("python:answering:reader")
-    assert list(ask_cases(model, reading, reading, None).texts) == ["anna", "bob"]
-    module.numbers = lambda pairs: [1 for _ in pairs]
-    with pytest.raises(ModelError, match="expected a text"):
-        ask_cases(load_model("python:answering:numbers"), reading, reading, None)

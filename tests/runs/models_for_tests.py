@@ -53,10 +53,3 @@ slow_a = slow_b = slow_c = slow_d = slow_e = slow
 def wrong(texts: list[str]) -> list[str]:
     """A model that answers with nonsense."""
     return ["purple"] * len(texts)
-
-
-@of_no_and_yes
-def deadly(texts: list[str]) -> list[list[float]]:
-    """A model that takes its process with it."""
-    os.kill(os.getpid(), 9)
-    return plain(texts)

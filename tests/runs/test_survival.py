@@ -4,7 +4,6 @@ import json
 import multiprocessing
 import os
 import random
-import resource
 import signal
 import subprocess
 import sys
@@ -24,13 +23,9 @@ from shoal.runs.store import RunStore
 FORK = multiprocessing.get_context("fork")  # a real process, without the second it takes to import numpy
 
 
-def run_plan(
-    plan: Path, store: Path, limit: int | None = None, user: int | None = None, out: Path | None = None
-) -> None:
+def run_plan(plan: Path, store: Path, user: int | None = None, out: Path | None = None) -> None:
     """What `shoal run` does, as the body of a process."""
     sys.stdout = sys.stderr = Path(out or os.devnull).open("a")  # noqa: SIM115
-    if limit:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     if user is not None:
         import rich.console  # noqa: F401 (now: another user may not be let into the folder of the libraries)
 
@@ -123,7 +118,7 @@ def test_a_read_only_store_is_a_clear_error(plan, tmp_path, log, reference):
         if "pytest" in str(folder):
             folder.chmod(0o755)
     user = 65534 if os.getuid() == 0 else None  # nothing is read-only to root
-    process = FORK.Process(target=run_plan, args=(plan, store, None, user, out))
+    process = FORK.Process(target=run_plan, args=(plan, store, user, out))
     process.start()
     process.join()
     assert process.exitcode == 1

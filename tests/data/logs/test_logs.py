@@ -254,17 +254,13 @@ def broken(path: Path, how: str) -> Path:
         raw = raw[: len(raw) // 2]
     elif how == "size":
         raw[directory + 24 : directory + 28] = struct.pack("<I", 7)
-    elif how == "too large":
-        raw[directory + 24 : directory + 28] = struct.pack("<I", 2**31)
-    elif how == "place":
-        raw[directory + 42 : directory + 46] = struct.pack("<I", 2**20)
     elif how == "content":
         raw[1500:1560] = bytes(60)
     path.write_bytes(raw)
     return path
 
 
-@pytest.mark.parametrize("how", ["cut short", "size", "too large", "place", "content"])
+@pytest.mark.parametrize("how", ["cut short", "size", "content"])
 def test_a_damaged_archive_is_an_error_in_words(how, tmp_path):
     pytest.importorskip("zstandard")
     with pytest.raises(DataError, match="a.eval: .*(not a whole inspect log|times as large)"):

@@ -4,7 +4,6 @@ By id, where a group's name may hold a slash, and so may an id; or by order, whe
 of the whole suite.
 """
 
-import time
 from typing import Any
 
 import pytest
@@ -89,18 +88,6 @@ def test_any_other_number_of_lines_is_refused(lines):
     whole = cases("a/1", "a/2", "a/3", size=2)
     with pytest.raises(DataError, match=rf"{lines} lines for 6 examples[\s\S]*try: predict the whole suite"):
         match_rows(by_order(lines), [whole[0], whole[2]], whole)
-
-
-@pytest.mark.slow
-def test_ids_are_found_in_linear_time():
-    many = 100_000
-    suite = cases(*(f"{number % 7}/{number // 2}" for number in range(2 * many)))
-    began = time.process_time()
-    with pytest.raises(DataError, match="occurs in several groups"):
-        match_rows(by_id(*map(str, range(many))), suite, suite)
-    whole = [case.id for case in suite]
-    assert match_rows(by_id(*reversed(whole)), suite, suite).tolist() == list(range(len(whole)))[::-1]
-    assert time.process_time() - began < 20  # hours, if every id is looked for among all
 
 
 @pytest.mark.parametrize("edits", ["none", "repaired"])

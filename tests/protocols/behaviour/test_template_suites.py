@@ -182,26 +182,17 @@ WRONG = {
     "tests:\n  t:\n    label: “a”\n": ("line 3, column 12", "typographic quotes around"),
     "tests:\n  t:\n    templates:\n      - We are #1 here\n": ("line 4, column 9", "ends before #"),
     "labels: [a]\ntests: {t: {templates: [x]}}\n": ("line 1, column 1", "two or more names"),
-    "tests:\n  t:\n    type: DIR\n    templates: [x]\n    variants: [y]\n    expect: less confident\n": (
-        "line 6, column 5", "'less confident' is not known",
-    ),
     "labels: [a, b]\ntests:\n  t:\n    type: INV\n    templates: [x]\n    perturb: [swap: thign]\n": (
         "line 6, column 15", "no word list 'thign'",
     ),
-    "suite: x\nsuite: y\n": ("line 2, column 1", "there twice"),
     "suite: &a x\ntask: *a\n": ("line 2, column 7", "alias"),
     "labels: [a, b]\ntests:\n  t:\n    lable: a\n": ("line 4, column 5", "unknown name 'lable'"),
-    "labels: [a, b]\ntests:\n  t:\n    label: c\n    templates: [x]\n": ("line 4, column 5", "not one of a, b"),
     "labels: [a, b]\ntests:\n  t:\n    label: a\n    templates: [\"{w}\"]\n": ("line 5, column 17", "no words for"),
     "labels: [a, b]\ntests:\n  t:\n    label: a\n    sample: 9\n    templates: [x]\n": ("line 6", "sample asks for 9"),
     "labels: [a, b]\ntests:\n  t:\n    type: INV\n    templates: [x]\n": ("line 5, column 17", "no variants"),
     "labels: [a, b]\nlanguage: de\ntests:\n  t: {type: INV, templates: [x], perturb: contraction}\n": (
         "line 4", "contraction is for English",
     ),
-    "tests:\n  t:\n    expect:\n      contains: a\n      max_word: 3\n    cases: [x]\n": (
-        "line 5, column 7", "rule 'max_word' is not known",
-    ),
-    "tests:\n  t:\n    expect: number\n    cases: [{text: x, label: many}]\n": ("line 3", 'number cannot be "many"'),
     "tests:\n  a: {expect: {contains: b}, cases: [x]}\n  t: {type: INV, perturb: typo, cases: [a typo]}\n": (
         "line 3, column 3", "whose other tests expect texts",
     ),
