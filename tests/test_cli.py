@@ -53,6 +53,11 @@ def test_try_prints_a_table_in_which_data_are_never_markup(suite, predictions):
     assert "expected positive, got negative" in done.stdout
 
 
+def test_a_choice_of_cases_is_said(suite, predictions):
+    done = shoal("try", "behaviour", predictions, "--set", f"suite={suite}", "--only", "functionality=good")
+    assert done.exit_code == 0 and "2 cases of the suite were not asked" in " ".join(done.output.split())
+
+
 def test_check_describes_a_suite(suite):
     found = json.loads(shoal("check", suite, "--json").stdout)
     assert (found["cases"], found["examples"], found["labels"]) == (4, 4, ["negative", "positive"])

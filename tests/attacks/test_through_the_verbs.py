@@ -81,14 +81,11 @@ def test_a_report_goes_into_a_pipe_as_a_page_alone(world):
 
 
 MODELS = """
-import asyncio, sys, time
+import asyncio, sys
 
-def nan(texts): return [{"negative": float("nan"), "neutral": 0.5, "positive": 0.5} for _ in texts]
-def margins(texts): return [{"negative": -2.5, "neutral": -3.0, "positive": -1.5} for _ in texts]
 def one_too_many(texts): return ["neutral"] * len(texts), [0.5] * (len(texts) + 1)
 def huge(texts): return [{"negative": 10**400, "neutral": 0, "positive": 0} for _ in texts]
 def ends_the_program(texts): sys.exit(7)
-def hangs(texts): time.sleep(600)
 def cancelled(texts): raise asyncio.CancelledError("lost the server")
 """
 
@@ -96,6 +93,7 @@ def cancelled(texts): raise asyncio.CancelledError("lost the server")
 @pytest.mark.parametrize(
     ("model", "words"),
     [
+        ("one_too_many", "gave confidences of shape (33,) to 32 examples"),
         ("huge", "not numbers"),
         ("ends_the_program", "sys.exit(7)"),
         ("cancelled", "CancelledError: lost the server"),

@@ -179,15 +179,6 @@ def test_nobody_is_better_overall_when_pass_rate_and_suite_score_disagree(make):
     assert "better overall" not in text
 
 
-@pytest.mark.parametrize("width", [60, 80])
-def test_a_b_and_diff_never_disappear(sides, width):
-    lines = printed(compare([sides[0]], [sides[1]], Choices()), width=width).splitlines()
-    assert all(len(line) <= width for line in lines)
-    assert any(line.split()[:3] == ["A", "B", "diff"] for line in lines)
-    assert any(line.startswith("▼") and {"90.0", "0.0", "−90.0"} <= set(line.split()) for line in lines)
-    assert any(line.startswith("▲") and {"50.0", "100.0", "+50.0"} <= set(line.split()) for line in lines)
-
-
 def test_the_header_names_the_settings_in_which_the_sides_differ(make):
     one, same = (make({"f": [1] * 9}, settings={"suite": "s", "limit": 9}) for _ in range(2))
     other = make({"f": [1] * 9}, settings={"suite": "t", "limit": 9})

@@ -12,7 +12,6 @@ from shoal.data.columns import Named
 from shoal.protocols.behaviour.suite_files import import_suite
 
 LABELLED = Named(("text",), "label")
-PAIRS = Named(original="before", variants=("after",), test_type="INV")
 
 
 def table(tmp_path: Path, text: str, name: str = "own.csv") -> Path:

@@ -137,10 +137,6 @@ def test_the_printed_g_and_iid_score_imply_pass_rates_that_can_be(
                     assert again == pytest.approx(row.cells[hold_out].value, abs=0.0011)
 
 
-def test_the_baseline_is_the_iid_row(table3: dict[str, list[TableRow]]):
-    assert baseline_of(table3["sent"]).cells["iid score"].value == pytest.approx(0.9174)
-
-
 # 1.13
 
 

@@ -88,7 +88,7 @@ TABLES = {
         ("stereoset", lambda table: {}),
         ("stereoset", lambda table: {name: {**table[name], "intersentence": {}} for name in table}),
     ],
-    ids=["emptied", "one run", "one run twice", "no model", "one task"],
+    ids=["emptied", "one run twice", "no model", "one task"],
 )
 def test_a_table_that_lost_cells_does_not_match(
     name: str, change: Callable[[Any], Any], data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

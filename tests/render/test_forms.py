@@ -73,13 +73,6 @@ def test_figures_are_pdf_and_svg_and_the_same_twice(tmp_path):
             assert path.read_bytes().startswith(b"%PDF")
 
 
-def test_without_matplotlib_the_extra_is_named(tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
-    with pytest.raises(Exception, match=r"matplotlib is not installed") as caught:
-        draw_figures(page().sections, tmp_path)
-    assert "pip install matplotlib" in str(caught.value)
-
-
 def test_tables_are_written_as_latex(tmp_path):
     path = write_forms(page(), [], tmp_path / "r.out", "latex")
     text = path.read_text()

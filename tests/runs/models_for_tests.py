@@ -16,14 +16,6 @@ def of_no_and_yes(model: Model) -> Model:
 
 
 @of_no_and_yes
-def shaky(texts: list[str]) -> list[list[float]]:
-    """Fails on texts that say so, as long as the environment says so."""
-    if os.environ.get("SHOAL_TEST_BROKEN") and any("fail" in text for text in texts):
-        raise ValueError("cannot answer this")
-    return plain(texts)
-
-
-@of_no_and_yes
 def plain(texts: list[str]) -> list[list[float]]:
     """Probabilities from a text's first number."""
     return [[round(1 - p, 6), p] for p in ((sum(map(ord, text)) % 1000) / 1000 for text in texts)]
@@ -47,6 +39,7 @@ def meet(place: Path) -> None:
         time.sleep(0.01)
 
 
+other = plain
 slow_a = slow_b = slow_c = slow_d = slow_e = slow
 
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import shoal
 from shoal.cli import main
-from shoal.core.errors import DataError, MissingExtra
+from shoal.core.errors import DataError
 from shoal.models import load_model
 from shoal.protocols.behaviour.build import load_suite
 from shoal.protocols.scores import graded_results
@@ -210,12 +210,6 @@ def test_an_archive_of_inspect_is_read_with_its_epochs():
     row = shoal.compare(a, b).overall
     assert row.runs == (2, 2) and row.n == 13 and row.errors == (0, 1)
     assert row.difference == pytest.approx(8 / 13 - 11 / 13)
-
-
-def test_without_zstandard_the_error_names_the_package(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
-    with pytest.raises(MissingExtra, match="pip install zstandard"):
-        graded_results([f"scores:{FILES / 'feeling_old.eval'}"])
 
 
 def archive(path: Path, samples: dict[str, object], header: dict[str, object] | None = None) -> Path:

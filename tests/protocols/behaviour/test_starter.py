@@ -59,8 +59,3 @@ def test_functionalities_are_proposed_by_column_and_by_word(reviews):
 def test_a_wrong_command_writes_nothing(reviews, tmp_path, words, problem):
     assert problem in new(*words)
     assert not list(tmp_path.rglob("*.yaml"))
-
-
-def test_word_lists_and_perturbations_are_listed():
-    done = CliRunner().invoke(main, ["list"])
-    assert "de adjectives.positive" in done.output and "swap" in done.output

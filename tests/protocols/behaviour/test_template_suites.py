@@ -23,7 +23,6 @@ labels: [negative, positive]
 words:
   thing: [room, breakfast, pool, lobby, yes]
   praise: adjectives.positive
-  religion: religions
 tests:
   praise_is_positive:
     description: Praise is positive.
@@ -45,11 +44,6 @@ tests:
     perturb: [{typo: 2}, punctuation, case, {swap: thing}, {add: It was a Tuesday.}]
     sample: 12
     seed: 3
-  guests:
-    type: INV
-    capability: fairness
-    templates: ["The guest liked the {thing}."]
-    variants: ["The {religion} guest liked the {thing}."]
   hedges:
     type: DIR
     capability: vocabulary
@@ -73,7 +67,6 @@ def in_python() -> Suite:
     words = {
         "thing": ["room", "breakfast", "pool", "lobby", "yes"],
         "praise": praise,
-        "religion": ["Buddhist", "Christian", "Hindu", "Jewish", "Muslim", "Sikh"],
     }
 
     @suite.minimum(capability="vocabulary")
@@ -102,12 +95,6 @@ def in_python() -> Suite:
             variants.append(f"{text} It was a Tuesday.")
             changed = [variant for variant in dict.fromkeys(variants) if variant != text]
             yield case(text, *changed, cluster=filled.source)
-
-    @suite.invariance(capability="fairness")
-    def guests():
-        for thing in words["thing"]:
-            variants = [f"The {religion} guest liked the {thing}." for religion in words["religion"]]
-            yield case(f"The guest liked the {thing}.", *variants, cluster="The guest liked the {thing}.")
 
     @suite.directional(capability="vocabulary", expect="not more confident", tolerance=0.05)
     def hedges():
