@@ -5,16 +5,12 @@ import re
 import shlex
 import subprocess
 import sys
-from dataclasses import fields
-from itertools import pairwise
 from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner
 
 from shoal.cli import main
-from shoal.protocols import PROTOCOLS, find_protocol
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -52,26 +48,6 @@ def test_a_console_block_shows_the_real_output(page, command, shown, tmp_path, m
     for name, content in files:
         (tmp_path / name).write_text(content)
     assert_shown(command, shown)
-
-
-def bash_commands(page: Path) -> list[list[str]]:
-    """The words of each `shoal` command in a bash block of a page."""
-    blocks = re.findall(r"^```bash\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
-    lines = [re.split("  #| > ", line)[0].strip() for block in blocks for line in block.splitlines()]
-    return [shlex.split(line)[1:] for line in lines if line.startswith("shoal ")]
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if bash_commands(page)], ids=lambda page: page.name)
-def test_verbs_options_and_settings_in_a_bash_block_are_there(page):
-    for verb, *words in bash_commands(page):
-        try:
-            main.commands[verb].make_context(verb, words)
-        except click.BadParameter as problem:
-            assert "does not exist" in problem.message, problem.message  # a file of the reader
-        named = [word for word in ("ranking" if verb == "rank" else "", *words) if word in PROTOCOLS]
-        known = {field.name.rstrip("_") for field in fields(find_protocol([*named, "behaviour"][0]).Settings)}
-        settings = [re.split("[.=]", pair)[0] for option, pair in pairwise(words) if option == "--set"]
-        assert set(settings) <= known, (verb, words)
 
 
 def save_form(page: Path, out: Path) -> None:
