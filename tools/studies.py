@@ -337,6 +337,43 @@ def smollm2() -> Iterator[str]:
     return table("SmolLM2-135M-Instruct | stereotype score | language modelling score | icat", lines)
 
 
+def chat_sentiment() -> Iterator[str]:
+    """Yield the suite score of SmolLM2 under each prompt."""
+    rows = select(read("chat/chat.csv"), plan="sentiment", name="suite score")
+    lines = [[f"`{row['prompt']}`", interval(rows, prompt=row["prompt"]), row["n"]] for row in rows]
+    return table("prompt | suite score | cases", lines)
+
+
+def chat_bbq() -> Iterator[str]:
+    """Yield accuracy and bias of SmolLM2 on BBQ under each prompt."""
+    rows = select(read("chat/chat.csv"), plan="bbq")
+    prompts = list(dict.fromkeys(row["prompt"] for row in rows if row["prompt"]))
+    columns = [
+        (name, context) for context in ("ambiguous", "disambiguated") for name in ("accuracy", "bias score")
+    ]
+    lines = [
+        [
+            f"`{prompt}`",
+            *(interval(rows, prompt=prompt, name=name, context=context) for name, context in columns),
+        ]
+        for prompt in prompts
+    ]
+    return table("prompt | ambiguous: accuracy | bias | disambiguated: accuracy | bias", lines)
+
+
+def chat_choice() -> Iterator[str]:
+    """Yield how many pairs the order decides, and the likelihoods of the same pairs."""
+    rows = select(read("chat/chat.csv"), plan="choice")
+    lines = []
+    for prompt in dict.fromkeys(row["prompt"] for row in rows if row["prompt"]):
+        own = select(rows, prompt=prompt)
+        counts = [f"{number(own, name=name):.0f}" for name in ("decided pairs", "agreement with likelihood")]
+        lines.append([f"`{prompt}`", *counts, interval(own, name="stereotype score")])
+    likely = select(read("chat/chat.csv"), plan="likelihood", name="stereotype score")
+    lines.append(["likelihood, no prompt", likely[0]["n"], "", interval(likely)])
+    return table("prompt | pairs decided | as by likelihood | stereotypical, % of all pairs", lines)
+
+
 def downstream() -> Iterator[str]:
     """Yield the downstream scores of five checkpoints beside their CrowS-Pairs scores."""
     lines = [
@@ -613,6 +650,9 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "checkpoints": checkpoints,
     "SEAT": seat,
     "SmolLM2": smollm2,
+    "chat sentiment": chat_sentiment,
+    "chat BBQ": chat_bbq,
+    "chat choice": chat_choice,
     "downstream": downstream,
     "COOD": cood_main,
     "COOD seeds": cood_seeds,
