@@ -133,8 +133,8 @@ def _time(estimate: "Estimate") -> str:
     """Return the expected time of a plan with trainings."""
     tries = f", {_count(estimate.tries, 'tuning trial')}" if estimate.tries else ""
     return (
-        f"{_count(estimate.trainings, 'training')}{tries}, {estimate.steps:,} steps, {estimate.questions:,} "
-        f"questions: about {duration(estimate.seconds)} in one process on this machine."
+        f"{_count(estimate.trainings, 'training run')}{tries}, {estimate.steps:,} steps, {estimate.questions:,} "
+        f"questions to models: about {duration(estimate.seconds)} in one process on this machine."
     )
 
 

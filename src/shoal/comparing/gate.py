@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..core.errors import DataError, PlanError, nearest, some
-from ..core.measures import quantity, shown
+from ..core.measures import quantity, shown, unit_word
 from ..core.records import PARTLY, Measure, Measures, Result
 from ..models import variant_of
 from .bounds import Evidence, by_tests, oriented
@@ -161,7 +161,7 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
         others = [group.replace(" ", "_") for group in chosen[0].groups if group not in rule.groups]
         one_name = f'measure = "{names[0]}"'
         raise PlanError(
-            f"rule {number} looks at {len(chosen)} things at once: {rule}",
+            f"rule {number} selects {len(chosen)} groups at once: {rule}",
             fix=one_name if len(names) > 1 or not others else f'{others[0]} = "*" for each of them',
         )
     return chosen
@@ -251,17 +251,26 @@ def _reason(verdict: Verdict, measure: Measure, difference: "Difference | None")
         counts = row.name.endswith("pass rate") and abs(passes - round(passes)) < 1e-6
         parts.append(f"{round(passes):,} of {row.n:,} pass" if counts else f"{row.n:,} cases")
     is_by_p = rule.is_family and rule.judge == "upper bound"
-    if rule.judge != "observed" and not is_by_p and verdict.judged is not None:
+    if rule.judge != "observed" and verdict.judged is not None:
         end = "lower" if (rule.judge == "lower bound") == (rule.kind != "at_most") else "upper"
         bound = shown(
             oriented(rule, row, verdict.judged), quantity(row.of or row.name), signed=rule.is_relative
         )
-        parts.append(f"{end} bound {bound}")
-    if is_by_p and verdict.is_met and row.value is not None and not rule.is_relative:
-        misses = row.value > rule.limit if rule.kind == "at_most" else row.value < rule.limit
-        side = "above" if rule.kind == "at_most" else "below"
-        parts += [f"{side} the limit, but that may be chance"] if misses else []
+        percent = "" if rule.is_relative else unit_word(row)
+        misses = row.value is not None and not rule.is_relative and _exceeds(rule, row.value)
+        if not is_by_p:
+            parts.append(f"{end} bound {bound}{percent}")
+        elif verdict.is_met and misses:
+            corrected = (
+                ", corrected for several tests" if _exceeds(rule, oriented(rule, row, verdict.judged)) else ""
+            )
+            parts.append(f"met: judged by its {end} bound, {bound}{percent}{corrected}")
     return "; ".join(parts)
+
+
+def _exceeds(rule: Rule, value: float) -> bool:
+    """Return whether a value is on the wrong side of an absolute limit."""
+    return value > rule.limit if rule.kind == "at_most" else value < rule.limit
 
 
 def _check_unit(rule: Rule, measure: Measure) -> None:

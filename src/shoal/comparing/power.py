@@ -58,7 +58,7 @@ def plan_size(
     comparison = compare([a], [b or a], Choices(power=False))
     names = [candidate.name for candidate in comparison.rows]
     if row and row not in names:
-        raise PlanError(f"compare has no row {row!r}", fix=nearest(row, names) or f"--row {names[0]!r}")
+        raise PlanError(f"no row {row!r} in the comparison", fix=nearest(row, names) or f"--row {names[0]!r}")
     place = names.index(row) if row else list(comparison.rows).index(comparison.headline)
     chosen = comparison.rows[place]
     estimate = chosen.estimate

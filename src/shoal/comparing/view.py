@@ -401,7 +401,7 @@ def verdict_sections(
             most = len(of_rule) if every else most
             rows += [_verdict_row(verdict) for verdict in of_rule[:most]]
             if len(of_rule) > most:
-                more = Words(f"… {len(of_rule) - most} more {went}: --full", "quiet")
+                more = Words(f"… {len(of_rule) - most} more groups of this rule {went}: --full", "quiet")
                 rows.append(TableRow(["", more, "", "", ""]))
     notes = [f"! {check}" for check in wording.excused_checks(result)] + wording.uncompared(result)
     columns = [Column(title, "left") for title in ("", "", "observed", "limit", "")]

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from .pairs import Comparison
 
 UNPAIRED_NOTE = (
-    "! Unpaired: a result file has rates, not outcomes. A difference must be larger to be detected; "
-    "compare two models or jobs to pair the cases."
+    "! Unpaired: a result file has rates, not outcomes, so only larger differences are detected. "
+    "Compare two models or jobs to pair the cases."
 )
 DETECTABLE = "The detectable drop (80 % power) assumes that the drop is spread evenly over the cases."
 NAMED = 3
@@ -222,7 +222,7 @@ def caveats(comparison: "Comparison") -> list[str]:
         names = [f"{row.name} (A {_percent(row, 0)}, B {_percent(row, 1)})" for row in flagged]
         lines.append(f"! Tests apply to different shares of the cases: {some(names, NAMED)}.")
     if min(len(comparison.a), len(comparison.b)) == 1 < max(len(comparison.a), len(comparison.b)):
-        lines.append("! One run against several: the test is by case, for these runs only.")
+        lines.append("! One run against several: tests hold for these runs only.")
     elif same_prompts(comparison.a, comparison.b):
         lines.append(f"Paired by prompt: the mean over {len(comparison.a)} prompts of each case.")
     elif comparison.several_seeds and min(len(comparison.a), len(comparison.b)) < ENOUGH_SEEDS:
@@ -230,7 +230,9 @@ def caveats(comparison: "Comparison") -> list[str]:
             f"! Fewer than {ENOUGH_SEEDS} runs a side: small differences between recipes stay hidden."
         )
     if comparison.overall.na and not comparison.has_rates_only:
-        lines.append("Rates are on the cases that apply to both A and B; try shows each on its own.")
+        lines.append(
+            "Rates count only cases that apply to both A and B; `shoal try` shows each model on its own cases."
+        )
     return lines
 
 
@@ -255,9 +257,9 @@ def claim(comparison: "Comparison") -> str:
     if comparison.several_seeds and min(len(comparison.a), len(comparison.b)) > 1 and not by_prompt:
         return f"new runs of these recipes on these cases ({len(comparison.a)} and {len(comparison.b)} runs)"
     if _metric(comparison.a[0]):
-        return "new samples like these, these answers"
+        return "new samples like these, with these answers"
     new = "new templates" if comparison.choices.over == TEMPLATES else "new cases from the same templates"
-    return f"{new}, these {f'{len(comparison.a)} prompts' if by_prompt else 'checkpoints'}"
+    return f"{new}, with these {f'{len(comparison.a)} prompts' if by_prompt else 'checkpoints'}"
 
 
 def provenance(comparison: "Comparison") -> list[str]:
@@ -265,7 +267,7 @@ def provenance(comparison: "Comparison") -> list[str]:
     tests = dict.fromkeys(row.test.split(" of ")[0] for row in comparison.rows if row.test)
     absent = [row.name for row in comparison.rows if row.difference is None]
     return [
-        f"The claim is about {claim(comparison)}.",
+        f"Intervals and tests are about {claim(comparison)}.",
         f"95 % intervals; tests: {', '.join(tests) or 'none'}; p adjusted by Holm within each level.",
         *([] if comparison.has_rates_only else [DETECTABLE]),
         *([f"No common applicable case: {some(absent, 8)}."] if absent else []),
@@ -282,7 +284,9 @@ def new_templates_line(comparison: "Comparison | None") -> list[str]:
     row = next((row for row in comparison.by("") if row in rows), rows[0])
     few = sum(other.has_few_templates for other in comparison.by(comparison.finest))
     number = f"{row.templates:,} templates"
-    counts = f"; too few templates in {few} of {len(comparison.by(comparison.finest))}" if few else ""
+    counts = (
+        f"; {few} of {len(comparison.by(comparison.finest))} groups have too few templates" if few else ""
+    )
     return [
         f"For new templates: {measure_name(row)} {difference_text(row)}{interval_clause(row)} ({number}){counts}."
     ]

@@ -320,8 +320,8 @@ def check_size(material: Material) -> Iterator[Finding]:
             continue
         low, high = (100 * end for end in wilson(n / 2, n))
         different = "different " if n < len(material.by_name[name]) else ""
-        what = f"{n} {different}case{'s' if n > 1 else ''}"
-        what += f": a pass rate of 50 % would mean {low:.0f} to {high:.0f} % (95 % Wilson)"
+        what = f"only {n} {different}case{'s' if n > 1 else ''}"
+        what += f": at a pass rate of 50 %, the 95 % interval would be {low:.0f} to {high:.0f} %"
         severity: Severity = "warning" if n < SPLITTABLE else "note"
         yield Finding("too few cases", severity, (name,), what, count=n)
 
