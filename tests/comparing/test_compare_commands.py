@@ -87,7 +87,7 @@ def test_several_runs_are_given_by_side(shoal, predicting, suite):
     assert "Fewer than 5 runs a side" in done.stdout
     one_against_two = [word for word in sides[2:]]
     text = " ".join(shoal("compare", *one_against_two, "--set", f"suite={suite}").stdout.split())
-    assert "One run against several: the test is by case" in text
+    assert "One run against several: tests hold for these runs only" in text
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_over_templates_shows_an_interval_from_six_on_and_the_number_in_full(mak
     assert "too few templates" not in text(6) and "▼ f 100.0 0.0" in text(6)
     beside = text(6, full=True)
     assert "▼ f 100.0 0.0" in beside and "(6 templates)" in beside
-    assert "too few templates in 1 of 1" in text(5, full=True)
+    assert "1 of 1 groups have too few templates" in text(5, full=True)
 
 
 @given(st.text(max_size=30))

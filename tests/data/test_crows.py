@@ -43,7 +43,7 @@ def test_sentences_of_another_language_are_read_from_their_columns(tmp_path):
         ),
         (HEAD + "0,a,b,sideways,age\n", r"line 2: stereo_antistereo is 'sideways'"),
         (HEAD + "0,a, ,stereo,age\n", r"line 2: nothing in column 'sent_less'"),
-        (HEAD + "0,a,b,stereo,age\n0,c,d,stereo,age\n", r"line 3: pair '0' is there twice"),
+        (HEAD + "0,a,b,stereo,age\n0,c,d,stereo,age\n", r"line 3: pair '0' occurs twice"),
         (HEAD, "no pairs"),
     ],
 )

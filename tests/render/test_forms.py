@@ -108,7 +108,7 @@ def test_report_writes_a_plan_a_job_and_a_comparison(tmp_path):
     )
     assert "figures" in told and "2 of 2 jobs" in told
     a, b = sorted(path.name for path in (tmp_path / "runs" / "jobs").iterdir())
-    assert shoal("report", a, "--out", str(tmp_path / "job.html")).endswith("job.html: 1 job\n")
+    assert shoal("report", a, "--out", str(tmp_path / "job.html")).endswith("job.html: 1 job.\n")
     assert "<title>Behaviour of" in (tmp_path / "job.html").read_text()
     shoal("compare", a, b, "--out", str(tmp_path / "c.html"))
     page = (tmp_path / "c.html").read_text()

@@ -118,7 +118,7 @@ TOPICS = {"models": MODELS, "settings": SETTINGS, "rules": RULES, "files": FILES
 @click.argument("topic", required=False)
 @click.pass_context
 def help_command(ctx: click.Context, topic: str | None) -> None:
-    """Explain a command, or a topic: models, settings, rules, files.
+    """Explain a command or topic: models, settings, rules, files.
 
     \b
     Examples:

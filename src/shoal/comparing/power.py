@@ -49,7 +49,7 @@ class PowerPlan:
 def plan_size(
     a: Result, b: Result | None, drop: float, differing: float | None = None, row: str = ""
 ) -> PowerPlan:
-    """Return the size at which `compare` detects a drop in 8 of 10 draws, from a pilot of one model or two."""
+    """Return the number of cases at which `compare` detects a drop with 80 % power, from a pilot."""
     for name, share in (("difference", drop), ("differing", differing)):
         if share is not None and not 0 <= share <= 1:
             raise PlanError(f"--{name} {share:g}: not a share of cases", fix=f"--{name} 0.1")
@@ -92,7 +92,7 @@ def plan_size(
 
 
 def plan_sections(plan: PowerPlan) -> list[Section]:
-    """Return the answer in one sentence, and the power of the pilot."""
+    """Return the text of a plan: the cases needed, the power of the pilot, and the test."""
     what = quantity(plan.row.measure)
     drop = shown(plan.drop, what, signed=False) + (" points" if what.unit == "share" else "")
     needed = f"{plan.needed:,}" if plan.needed else f"more than {MOST:,}"

@@ -56,7 +56,7 @@ def row_note(row: Row) -> str:
 
 
 def about_cases(result: Result) -> str:
-    """Return what both sides were tested on, with the settings that differ from the profile's."""
+    """Return the suite or data of both sides, with the settings that differ from the profile."""
     if metric := _metric(result):
         return f"metric {metric}, {len(result.cases):,} samples"
     settings = result.settings
@@ -252,7 +252,7 @@ def _percent(row: Row, side: int) -> str:
 
 
 def claim(comparison: "Comparison") -> str:
-    """Return the population that intervals, tests and marks speak about (`docs/method/beyond.md` 7.19)."""
+    """Return the population to which intervals, tests and marks generalise (`docs/method/beyond.md` 7.19)."""
     by_prompt = same_prompts(comparison.a, comparison.b)
     if comparison.several_seeds and min(len(comparison.a), len(comparison.b)) > 1 and not by_prompt:
         return f"new runs of these recipes on these cases ({len(comparison.a)} and {len(comparison.b)} runs)"
@@ -283,12 +283,12 @@ def new_templates_line(comparison: "Comparison | None") -> list[str]:
         return []
     row = next((row for row in comparison.by("") if row in rows), rows[0])
     few = sum(other.has_few_templates for other in comparison.by(comparison.finest))
-    number = f"{row.templates:,} templates"
+    number = "" if row.has_few_templates else f" ({row.templates:,} templates)"
     counts = (
         f"; {few} of {len(comparison.by(comparison.finest))} groups have too few templates" if few else ""
     )
     return [
-        f"For new templates: {measure_name(row)} {difference_text(row)}{interval_clause(row)} ({number}){counts}."
+        f"For new templates: {measure_name(row)} {difference_text(row)}{interval_clause(row)}{number}{counts}."
     ]
 
 
@@ -296,7 +296,7 @@ def new_templates_line(comparison: "Comparison | None") -> list[str]:
 
 
 def uncompared(result: Result) -> list[str]:
-    """Return how many samples of a graded result its baseline does not have, and the other way round."""
+    """Return how many samples are only in the graded result, and how many only in its baseline."""
     about = result.job.get("about") or {}
     counts = {"the baseline lacks": about.get("only here", 0), "the result lacks": about.get("missing", 0)}
     lines = [f"{count:,} samples that {what}" for what, count in counts.items() if count]

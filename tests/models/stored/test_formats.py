@@ -56,7 +56,7 @@ def test_an_error_is_carried_to_its_example(tmp_path, suite, write, ask):
     [
         (lambda r: r.append({**r[0]}), "line 5: words/1 is predicted twice"),
         (lambda r: r.pop(), r"no prediction for 1 of 4 examples[\s\S]*names/1 example 1"),
-        (lambda r: r.append({**r[0], "case_id": "9"}), "line 5: words/9 is not in the suite"),
+        (lambda r: r.append({**r[0], "case_id": "9"}), "line 5: no case has the id words/9"),
         (lambda r: r[1].update(conf=[0.5, 0.4, 0.2]), "line 2 gave numbers that are not probabilities"),
         (lambda r: r[2].update(conf=[0.2, 0.2, 0.2, 0.4]), "3 probabilities, others have 4"),
         (lambda r: r[1].update(pred="postive"), r"line 2: label 'postive'[\s\S]*try: \"positive\""),

@@ -209,7 +209,10 @@ def test_too_few_cases(n, severity):
     few = pick(clean(("few", "MFT", MFT, made)), "too few cases")
     assert [finding.severity for finding in few] == ([severity] if severity else [])
     if n == 3:
-        assert few[0].what == "3 different cases: a pass rate of 50 % would mean 13 to 87 % (95 % Wilson)"
+        assert (
+            few[0].what
+            == "only 3 different cases: at a pass rate of 50 %, the 95 % interval would be 13 to 87 %"
+        )
 
 
 @pytest.mark.parametrize(("text", "kind"), [(" \n", "empty texts"), ("bell\x07", "control characters")])

@@ -74,7 +74,7 @@ def test_a_plan_says_it_in_one_line(folder):
             '[behaviour]\nsuite = "sentiment"\nlimit = 20\n'
         )
         output = CliRunner(env={"COLUMNS": "300"}).invoke(main, ["run", "plan.toml"]).output
-    assert "openai:m: answers change in " in output and " % of cases with the wording (2 prompts)" in output
+    assert "openai:m: the answer depends on the wording in " in output and " % of cases (2 prompts)" in output
 
 
 def test_the_same_prompts_on_both_sides_are_paired(folder):

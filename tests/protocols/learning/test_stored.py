@@ -130,7 +130,7 @@ def test_rows_may_have_ids_of_their_own(plan: Path):
         (
             "plan.toml",
             lambda text: text.replace('"held-out', '"another", "held-out'),
-            "stored predictions would stand for each of 2 models",
+            "stored predictions would be used for each of 2 models",
         ),
         (
             "seen.jsonl",

@@ -33,7 +33,7 @@ def test_a_better_model_comes_first_whatever_the_order_of_names(rank, plant):
     assert names == ["good", "middling", "bad"]
     assert "stop" in kinds(outputs[0])
     printed = rank(good, bad, middling, "--data", "data.csv").stdout
-    assert "good is best, decided from 30 labels. Stop labelling:" in printed
+    assert "good is best; 30 labels were enough to decide this. You can stop labelling:" in printed
 
 
 def test_ten_to_two_is_probable_and_not_decided(rank, plant):
@@ -170,7 +170,7 @@ def test_what_cannot_be_ranked_is_refused_in_words(rank, plant, tmp_path):
     a, b = plant({"a": [1, 0, 1], "b": [1, 1, 0]})
     cases = {
         (a, "--data", "data.csv"): "one model only",
-        (a, a, "--data", "data.csv"): "is there twice",
+        (a, a, "--data", "data.csv"): "is given twice",
         (a, b, "--data", "nowhere.csv"): "no such file",
         (a, b, "--data", "data.csv", "--set", "label=colour"): "no column 'colour'",
         (a, b, "--data", "data.csv", "--set", "labels=good,bad"): "is not one of good, bad",

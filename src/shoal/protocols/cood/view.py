@@ -67,14 +67,18 @@ def _summary(result: Result) -> Section:
         wording.about_texts(result.job, tested.n + tested.errors),
         f"seed {settings['seed']}",
     ]
-    epoch = f"; epoch {chosen.value:.0f} of {settings['train']['epochs']} was chosen: it is {chosen.note}"
+    epoch = (
+        f"; epoch {chosen.value:.0f} of {settings['train']['epochs']} was chosen: it is {chosen.note}"
+        if chosen.value
+        else ""
+    )
     answer = [piece for finding in result.findings for piece in [*_sentence(finding), Words("\n")]]
     dropped = find_measure(measures, "texts left out", {})
     errors = sum(_accuracy(measures, {}, cell).errors for cell in CELLS)
     notes = [wording.excluded_texts_note(dropped)] if dropped.value else []
     return Section(
         title=title,
-        text=[*answer, Words(f"{', '.join(about)}{epoch if chosen.value else ''}.\n", "quiet")],
+        text=[*answer, Words(f"{', '.join(about)}{epoch}.\n", "quiet")],
         blocks=[_matrix(result), _quantities(measures), *_epochs(measures, {}, chosen.value)],
         notes=[*notes, *([wording.unanswered_note(errors)] if errors else [])],
         warnings=[f"{check['name']}: {check['detail']}" for check in checks],

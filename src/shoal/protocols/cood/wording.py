@@ -167,7 +167,7 @@ def interval_note(several_seeds: bool) -> str:
 MEANING = {
     "ID": "combinations that were trained or demonstrated",
     "COOD": "new combinations of their parts",
-    "OOD": "a word that ID lacks; not part of the verdict",
+    "OOD": "a new word in the statement; not part of the verdict",
     "gap": "ID minus COOD, in points",
     "beyond the shortcut": "COOD minus what the model would get if it ignored the statement, in points",
 }

@@ -61,7 +61,7 @@ class Predictions:
 
 @dataclass(frozen=True, slots=True)
 class IidPredictions:
-    """The table `iid_predictions`: stored answers to iid_test. Those of seen serve the held-out scenarios too."""
+    """The table `iid_predictions`: files with stored answers to `iid_test`, also used by held-out scenarios."""
 
     iid: str = ""
     """Answers without the suite, the scenario none."""
