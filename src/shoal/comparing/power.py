@@ -102,9 +102,10 @@ def plan_sections(plan: PowerPlan) -> list[Section]:
     )
     open_tests = max(1, round(ALPHA / plan.level))
     rows = f"{plan.row.level or 'overall'} row{'' if plan.tests == 1 else 's'}"
+    verb = "is" if open_tests == 1 else "are"
     notes = [
-        f"Two-sided test at level {plan.level:.2g}, as in compare: 5 %, divided by the {open_tests} of {plan.tests} "
-        f"{rows} that {'is' if open_tests == 1 else 'are'} not significant in the pilot (Holm).",
-        f"Another {100 * plan.changing:.1f} % of the cases change too, equally often both ways.",
+        f"Two-sided test at level {plan.level:.2g}, as in `shoal compare`: 5 %, divided by {open_tests} (Holm). "
+        f"In the pilot, {open_tests} of {plan.tests} {rows} {verb} not significant.",
+        f"Another {100 * plan.changing:.1f} % of the cases change without effect on the drop, equally often both ways.",
     ]
     return [Section(text=[Words(answer, "strong")], notes=notes)]

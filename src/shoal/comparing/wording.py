@@ -270,7 +270,7 @@ def provenance(comparison: "Comparison") -> list[str]:
         f"Intervals and tests are about {claim(comparison)}.",
         f"95 % intervals; tests: {', '.join(tests) or 'none'}; p adjusted by Holm within each level.",
         *([] if comparison.has_rates_only else [DETECTABLE]),
-        *([f"No common applicable case: {some(absent, 8)}."] if absent else []),
+        *([f"No case applies to both A and B: {some(absent, 8)}."] if absent else []),
     ]
 
 

@@ -128,7 +128,7 @@ def _sentence(finding: Finding) -> list[Words]:
 
 def _order_table(rows: Measures, accuracies: Measures) -> Table:
     columns = [Column(""), Column("model", "left"), Column("accuracy"), Column("95 % CI"), Column("n")]
-    columns += [Column("better than\nthe next %"), Column("", "left"), Column("right: only\nit : only next")]
+    columns += [Column("better than\nthe next %"), Column("", "left"), Column("right alone,\nit : next")]
     columns += [Column("e value", spare=True)]
     lines = []
     for row, following in zip_longest(accuracies, accuracies[1:]):

@@ -20,9 +20,7 @@ DECIDED_NOTE = (
 FACTOR_NOTE = (
     "A factor orders models by a value on the probe set, such as accuracy (ACC): `shoal list factors`."
 )
-ALONE_COUNTS_NOTE = (
-    "Only it : only next: labelled examples that one of the two models gets right and the other wrong."
-)
+ALONE_COUNTS_NOTE = "Right alone: labelled examples that only one of the two models gets right."
 BETTER_NOTE = "▲ better than ACC (p ≤ .05, bootstrap over examples)."
 INTERVAL_NOTE = "Intervals: jackknife over models, since pairs share models."
 EXPORT_NOTE = "--out FILE writes them. Fill in the labels, then run `shoal rank` again with --data FILE."
@@ -45,7 +43,7 @@ ERRORS = "{} gave no answer to {:,} of {:,} examples; no model gets credit for t
 POOL_AGREES = (
     "The models agree on all {:,} examples of the pool: labels there cannot show which one is better."
 )
-LABEL_NEXT = "Label next: {} examples, drawn where the models disagree (on {:,} of {:,} of the pool)."
+LABEL_NEXT = "Label next: {} examples, drawn where the models disagree (on {:,} of the {:,} in the pool)."
 SAME_ACCURACY = "All models have the same accuracy, so no pair can be ordered."
 ONE_PAIR = "Two models are a single pair. It does not show how well a factor orders models in general."
 PROBE_SETS_TOO_LARGE = (
