@@ -71,7 +71,7 @@ class Settings(Profiled):
     template: tuple[str, ...] = changes("cases", (f"It is {SLOT}",))
     """The statement after each text; the word of a class replaces its slot."""
     names: dict[str, str] | tuple[dict[str, str], ...] = changes("cases", (), resolve=_words)
-    """Word of each class in the statement: {positive = "great", neutral = "okay", negative = "terrible"}. A list multiplies jobs."""
+    """Word of each class in the statement: {positive = "great", neutral = "okay", negative = "terrible"}; or a list."""
     control: tuple[Control, ...] = changes("answers", ("none",))
     """Train a control on all nine cells, on texts or statements alone, or not at all; none is the test itself."""
     tokenizer: str = changes("cases", "", resolve=_tokenizer)
