@@ -64,11 +64,8 @@ def assert_behaves(
 
     if is_graded(model):
         more["suite"] = suite  # a group, as in the spec's `?group=`
-    groups = {
-        key.replace("_", " "): value
-        for key, value in more.items()
-        if value is not None and not is_setting(key)
-    }
+    given = {key.replace("_", " "): value for key, value in more.items() if not is_setting(key)}
+    groups = {group: value for group, value in given.items() if value is not None}
     settings = {key: value for key, value in more.items() if is_setting(key)}
     wanted = 0.9 if at_least is None and at_most is None else at_least
     rule = Rule(groups, measure, wanted, at_most, judge=judge, allow_errors=allow_errors)

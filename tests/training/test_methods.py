@@ -198,6 +198,17 @@ def test_group_dro_seeks_the_worst_group_however_seldom_it_is_drawn():
     assert uncorrected["0"] < 0.02
 
 
+def test_group_dro_keeps_log_q_in_double_precision():
+    known, losses, log_q = environments(4, 9), {"0": 0.7, "1": 0.9}, {"0": 0.0, "1": 0.0}
+    method = make_method("group-dro", {"step_size": 0.01})
+    weights, rng = planted_losses(method, losses, known, 2000), np.random.default_rng(0)
+    for _ in range(2000):
+        (name,) = method.environments(known, rng)
+        log_q[name] += 0.01 * float(np.float32(losses[name])) / (2 * method.shares[name])
+    naive = np.exp(np.array([*log_q.values()]) - max(log_q.values()))
+    assert [*weights.values()] == pytest.approx(naive / naive.sum(), abs=1e-12)
+
+
 @pytest.mark.parametrize(("total", "rate"), [(400, 0.01), (10, 0.1), (100_000, 0.001)])
 def test_group_dros_step_size_follows_from_the_draws(total, rate):
     method = make_method("group-dro")

@@ -1,8 +1,9 @@
 """The verbs `try` and `explain`."""
 
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,6 +22,9 @@ from .options import (
     refuse_overwrite,
     suite_and_data,
 )
+
+if TYPE_CHECKING:
+    from ..core.records import Result
 
 
 @click.command("try")
@@ -67,14 +71,11 @@ def try_command(
       shoal try behaviour tiny:sentiment --html page.html
     """
     from ..core.records import for_new_templates
-    from ..protocols.behaviour.template_suites import waiting
     from ..render.progress import progress_bar
-    from ..render.terminal import print_sections
     from ..runs.results import audit_and_keep, labelled
     from ..runs.settings import parse_pairs
-    from ..runs.viewing import result_sections
-    from .views import spending_words
 
+    _refuse_unused_options(protocol)
     values: dict[str, Any] = dict(parse_pairs([*pairs, *([f"limit={limit}"] if limit else [])]))
     if only and "only" in values:
         raise PlanError("--only and --set only: two sources for one value", fix="keep --only")
@@ -89,11 +90,7 @@ def try_command(
     if as_json:
         echo_json(result)
     else:
-        print_sections(result_sections(result), full=full)
-        if note := waiting(str(values.get("suite", ""))):
-            click.echo(f"\n{note}")
-        if words := spending_words([(model, spent)]):
-            click.echo(f"\nSpent: {words}")
+        _print_result(result, str(values.get("suite", "")), model, spent, full)
     refuse_dead([result])
     if html:
         from ..render.writing import write_report
@@ -103,6 +100,32 @@ def try_command(
     if not as_json:
         kept = "Next: shoal show last --failing    shoal report last"
         click.echo("\n" + (printable(f"The result was not kept: {not_kept}") if not_kept else kept))
+
+
+def _refuse_unused_options(protocol: str) -> None:
+    """Raise an error for an option that is no setting of the protocol."""
+    from ..protocols import find_protocol
+
+    kind = find_protocol(protocol).Settings
+    known = [field.name for field in fields(kind)]
+    given = click.get_current_context().params
+    for name in ("suite", "data", "only", "limit"):
+        if given[name] and name not in [*known, *getattr(kind, "REMOVED", {})]:
+            why = f"its settings are {', '.join(known)}"
+            raise PlanError(f"--{name}: {protocol} has no such setting", why=why, fix=f"remove --{name}")
+
+
+def _print_result(result: "Result", suite: str, model: str, spent: Any, full: bool) -> None:
+    from ..protocols.behaviour.template_suites import waiting
+    from ..render.terminal import print_sections
+    from ..runs.viewing import result_sections
+    from .views import spending_words
+
+    print_sections(result_sections(result), full=full)
+    if note := waiting(suite):
+        click.echo(f"\n{note}")
+    if words := spending_words([(model, spent)]):
+        click.echo(f"\nSpent: {words}")
 
 
 @click.command("explain")

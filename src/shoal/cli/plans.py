@@ -56,7 +56,7 @@ def run(plan: Path, into: Path, again: bool, as_json: bool, **how: Any) -> None:
     from ..runs.scoring import compare_results, results_by_protocol
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
-    from .views import next_words, spending_words
+    from .views import next_words, spending_words, with_short_names
 
     store, wanted = RunStore(into), read_plan(plan)
     jobs = check_plan(wanted)
@@ -79,7 +79,8 @@ def run(plan: Path, into: Path, again: bool, as_json: bool, **how: Any) -> None:
     if as_json:
         echo_plan(jobs, results, compared, store)
     else:
-        print_sections(plan_sections(wanted, results, compared), more=f"shoal status {plan} --full")
+        answer = with_short_names(plan_sections(wanted, results, compared), jobs)
+        print_sections(answer, more=f"shoal status {plan} --full")
     if failed:
         kept = "the old results stay until every job has new ones" if again else ""
         same = f"shoal run {plan}{' --again' if again else ''}"
@@ -110,7 +111,7 @@ def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
     from ..runs.scoring import compare_results, results_by_protocol
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
-    from .views import job_sections, next_step
+    from .views import job_sections, next_step, with_short_names
 
     store, wanted = RunStore(into), read_plan(plan)
     jobs = check_plan(wanted)
@@ -119,7 +120,8 @@ def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
     if as_json:
         echo_plan(jobs, results, compared, store)
     else:
-        states, answer = job_sections(jobs, store, full=full), plan_sections(wanted, results, compared)
+        states = job_sections(jobs, store, full=full)
+        answer = with_short_names(plan_sections(wanted, results, compared), jobs)
         is_done = all(store.is_done(job.id) for job in jobs)
         print_sections([*answer, *states] if is_done else [*states, *answer], full=full)
         click.echo(f"\n{next_step(is_done, plan, into)}")

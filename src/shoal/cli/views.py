@@ -11,6 +11,7 @@ from ..core.text import printable
 from ..core.views import Column, Row, Section, Table, Tone, Words
 from ..models import parse_spec
 from ..models.prompted.spending import spec_price
+from ..render.naming import renamed, short_names
 from ..render.progress import duration
 from ..runs.plan import Job
 from ..runs.store import RunStore
@@ -88,6 +89,12 @@ def next_words(results: "Mapping[str, Sequence[Result]]", plan: Path, into: Path
 def next_step(is_done: bool, plan: Path, into: Path) -> str:
     """Return the command to type after `status`."""
     return printable(f"Next: shoal {'report' if is_done else 'run'} {shlex.quote(str(plan))}{_where(into)}")
+
+
+def with_short_names(sections: Sequence[Section], jobs: Sequence[Job]) -> Sequence[Section]:
+    """Return the sections of a plan with several models with a short name for each long spec."""
+    models = list(dict.fromkeys(job.model for job in jobs))
+    return renamed(sections, short_names(models)) if len(models) > 1 else sections
 
 
 def _where(into: Path) -> str:

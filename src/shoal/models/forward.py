@@ -136,7 +136,7 @@ def logits_at_places(network: Any) -> Iterator[Ask]:
         output.last_hidden_state = keep(output.last_hidden_state)
         return output
 
-    if _is_like_bert(network):
+    if is_like_bert(network):
         with _narrowed(network, keep):
             yield ask
         return
@@ -150,11 +150,12 @@ def logits_at_places(network: Any) -> Iterator[Ask]:
 @contextmanager
 def narrowed(network: Any) -> Iterator[None]:
     """Compute the last layer of a BERT classifier at the first token only, which is all that its head reads."""
-    with _narrowed(network, lambda states: states[:, :1]) if _is_like_bert(network) else nullcontext():
+    with _narrowed(network, lambda states: states[:, :1]) if is_like_bert(network) else nullcontext():
         yield
 
 
-def _is_like_bert(network: Any) -> bool:
+def is_like_bert(network: Any) -> bool:
+    """Return whether a network has BERT's layers, as Transformers 5 builds them."""
     _, transformers = libraries()
     if int(transformers.__version__.split(".")[0]) < 5:
         return False  # their layers return tuples

@@ -338,7 +338,11 @@ class HFModel(LoadedModel):
     def forward(self, inputs: Mapping[str, "Tensor"]) -> "Tensor":
         """Return the logits of the trained network; from encoder features, only the head is computed."""
         logits = self._trained_logits(inputs)
-        return logits if self.columns is None else logits[:, self.columns]
+        if self.columns is not None:
+            torch, _ = libraries()
+            # Indices in a list would have to be copied to a GPU.
+            logits = torch.stack([logits[:, column] for column in self.columns], dim=1)
+        return logits
 
     def _trained_logits(self, inputs: Mapping[str, "Tensor"]) -> "Tensor":
         with self._precision():

@@ -32,7 +32,7 @@ from .settings import make_settings
 from .store import RunStore
 from .store_files import VALUES, make_folder, read_sealed_json, write_sealed_json
 
-RULES = 9
+RULES = 10
 """Raised when scoring changes within one version of shoal: stored measures are then computed again."""
 
 
@@ -66,7 +66,7 @@ def answers_of(job: Job, store: RunStore, built: Built, model: Any) -> dict[str,
         raise StoreError(
             f"{path}: incomplete",
             why=why,
-            fix=f"`rm {path}`, then `shoal run PLAN`, which asks {job.id} again",
+            fix=f"rm {path}; then `shoal run PLAN`, which asks {job.id} again",
         ) from None
 
 

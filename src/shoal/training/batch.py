@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ..core.records import Example
+from ..models.forward import is_like_bert
 
 Rows = NDArray[np.int64]
 Inputs = dict[str, Tensor]
@@ -30,7 +31,7 @@ class BoundedLoss:
         """Return the mean loss."""
         raise NotImplementedError
 
-    def floor(self, logits: Tensor) -> float:
+    def floor(self, logits: Tensor) -> Tensor | float:
         """Return the lower bound for a batch with these logits: 0 for most losses."""
         return 0.0
 
@@ -64,6 +65,29 @@ def padded(rows: Sequence[Rows], filler: int) -> Rows:
     return table
 
 
+def to_device(tensor: Tensor, device: Any) -> Tensor:
+    """Return a tensor on a device; a GPU copies it from pinned memory, and nothing waits for that."""
+    kind = torch.device(device).type
+    if kind == "mps":  # it has no float64, and it may copy after the source is gone
+        return (tensor.float() if tensor.dtype == torch.float64 else tensor).to(device)
+    pinned = tensor.pin_memory() if kind == "cuda" and tensor.device.type == "cpu" else tensor
+    return pinned.to(device, non_blocking=True)
+
+
+def inputs_on(device: Any, network: Any, tables: Mapping[str, Rows]) -> Inputs:
+    """Return tables as inputs of a network.
+
+    Transformers looks for padding in a mask, which waits for the device. It takes a square mask as it is.
+    """
+    inputs = {name: to_device(torch.from_numpy(table), device) for name, table in tables.items()}
+    has_mask = "attention_mask" in inputs
+    if has_mask and is_like_bert(network) and network.config._attn_implementation == "sdpa":
+        mask = inputs.pop("attention_mask").bool()[:, None, None]
+        if not tables["attention_mask"].all():
+            inputs["attention_mask"] = mask.expand(-1, 1, mask.shape[-1], -1)
+    return inputs
+
+
 class Source:
     """The distinct examples of a training, by row."""
 
@@ -85,7 +109,7 @@ class Tokens(Source):
     def __init__(self, model: Any, examples: Iterable[Example]) -> None:
         self.place = {example: row for row, example in enumerate(dict.fromkeys(examples))}
         self.columns: dict[str, list[Rows]] = model.tokenise(list(self.place))
-        self.padding, self.device = model.padding, model.device
+        self.padding, self.device, self.network = model.padding, model.device, model.network(model.trained)
         self.lengths = np.array([len(row) for row in self.columns["input_ids"]], np.int64)
 
     def take(self, rows: Rows) -> Inputs:
@@ -93,7 +117,7 @@ class Tokens(Source):
             name: padded([column[row] for row in rows.tolist()], self.padding.get(name, 0))
             for name, column in self.columns.items()
         }
-        return {name: torch.from_numpy(table).to(self.device) for name, table in tables.items()}
+        return inputs_on(self.device, self.network, tables)
 
 
 class Vectors(Source):
@@ -105,4 +129,4 @@ class Vectors(Source):
         self.lengths = np.ones(len(self.place), np.int64)
 
     def take(self, rows: Rows) -> Inputs:
-        return {"features": self.vectors[torch.from_numpy(rows)]}
+        return {"features": self.vectors[to_device(torch.from_numpy(rows), self.vectors.device)]}

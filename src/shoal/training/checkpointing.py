@@ -48,9 +48,10 @@ class Moment:
     losses: list[float]
     """The loss of every step so far."""
     method: Mapping[str, Any]
-    """The state of the method."""
+    """The state of the method that is no tensor."""
     tensors: dict[str, dict[str, Tensor]]
-    """Weights by name in `network`, moments by NUMBER/KEY in `optimiser`, states by device in `generator`."""
+    """Weights by name in `network`, moments by NUMBER/KEY in `optimiser`, states by device in `generator`, tensors of
+    the method in `method`."""
 
 
 @dataclass(slots=True)
@@ -183,7 +184,7 @@ def _read(path: Path) -> Moment | None:
         return None
     if any(about.pop(name, None) != version for name, version in VERSIONS.items()):
         return None
-    parts: dict[str, dict[str, Tensor]] = {"network": {}, "optimiser": {}, "generator": {}}
+    parts: dict[str, dict[str, Tensor]] = {"network": {}, "optimiser": {}, "generator": {}, "method": {}}
     for key, value in tensors.items():
         part, _, name = key.partition("/")
         parts[part][name] = value

@@ -30,7 +30,7 @@ from transformers import (
 from ..core.errors import DataError
 from ..models.fresh import fresh_model
 from ..models.hf import HFModel
-from .batch import Batch, Rows, padded
+from .batch import Batch, Rows, inputs_on, padded, to_device
 from .config import TrainConfig
 from .learner import Learner
 from .loaders import shuffled_batches
@@ -221,14 +221,15 @@ class MaskedBlocks:
 
 def code_loss(wanted: Tensor, logits: Tensor, scale: Tensor | None = None) -> Tensor:
     """Return the cross-entropy with the codes of the right labels or tokens."""
-    return functional.cross_entropy(logits, wanted.to(logits.device))
+    return functional.cross_entropy(logits, to_device(wanted, logits.device))
 
 
 def logits_at_chosen(network: Any, inputs: dict[str, Tensor]) -> Tensor:
     """Return logits (positions, vocabulary) at the chosen tokens only."""
-    inputs = {name: column.to(network.device) for name, column in inputs.items()}
-    output = network.base_model(inputs["input_ids"], attention_mask=inputs["attention_mask"])
-    logits: Tensor = network.cls(output.last_hidden_state[inputs["chosen"]])
+    tables = {name: column.numpy() for name, column in inputs.items()}
+    places = to_device(torch.from_numpy(np.flatnonzero(tables.pop("chosen"))), network.device)
+    output = network.base_model(**inputs_on(network.device, network, tables))
+    logits: Tensor = network.cls(output.last_hidden_state.flatten(0, 1)[places])
     return logits
 
 

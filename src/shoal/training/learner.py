@@ -169,10 +169,9 @@ class Stepper:
         if not gradients:
             return
         norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(one) for one in gradients]))
-        if norm > CLIP:
-            shrink = CLIP / (norm + 1e-6)
-            for gradient in gradients:
-                gradient.mul_(shrink)
+        shrink = torch.where(norm > CLIP, CLIP / (norm + 1e-6), 1.0)  # an `if` would wait for the device
+        for gradient in gradients:
+            gradient.mul_(shrink)
         for group in self.optimiser.param_groups:
             group["lr"] = self.config.rate * self.rate()
         self.optimiser.step()

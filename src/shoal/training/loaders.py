@@ -16,7 +16,7 @@ from numpy.random import Generator
 from torch import Tensor
 
 from . import losses
-from .batch import Batch, BoundedLoss, Rows, Source
+from .batch import Batch, BoundedLoss, Rows, Source, to_device
 from .environments import Alike, Answered, Directed, Environment, Invariant, Item, Labelled, Several, pools
 from .spans import AlikeLoader, AnsweredLoader
 
@@ -137,14 +137,14 @@ class LabelLoss(BoundedLoss):
     kind: str
 
     def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
-        wanted = self.targets.to(logits.device)
+        wanted = to_device(self.targets, logits.device)
         if scale is not None:
             return losses.cross_entropy(logits * scale, wanted)
         return losses.LABEL_LOSSES[self.kind](logits, wanted)
 
-    def floor(self, logits: Tensor) -> float:
+    def floor(self, logits: Tensor) -> Tensor | float:
         """Return the entropy of soft labels, which is the bound of cross-entropy."""
-        return losses.entropy(self.targets).item() if self.kind == "softmax" else 0.0
+        return losses.entropy(to_device(self.targets, logits.device)) if self.kind == "softmax" else 0.0
 
 
 class InvarianceLoss(BoundedLoss):
@@ -154,9 +154,9 @@ class InvarianceLoss(BoundedLoss):
         original, variant = logits.chunk(2)
         return losses.invariance(original, variant if scale is None else variant * scale)
 
-    def floor(self, logits: Tensor) -> float:
+    def floor(self, logits: Tensor) -> Tensor:
         """Return the entropy of the answers to the originals."""
-        return losses.entropy(logits.detach().chunk(2)[0].softmax(dim=-1)).item()
+        return losses.entropy(logits.detach().chunk(2)[0].softmax(dim=-1))
 
 
 @dataclass(frozen=True, slots=True)

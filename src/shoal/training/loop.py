@@ -8,7 +8,8 @@ threads. Neither queries at marks nor checkpoints change the weights (`checkpoin
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.random import Generator
+from torch import Tensor
 
 from ..core.errors import PlanError
 from . import checkpointing
@@ -31,6 +33,10 @@ from .spans import Windows
 from .stage import BrokenTrainingError, Mark, Progress, silent
 
 __all__ = ["Learner", "Log", "TrainConfig", "steps_of", "train", "train_network"]
+
+
+BLOCK = 32
+"""Losses are read after this many steps, because reading waits for a GPU; divergence is noticed that much later."""
 
 
 @dataclass(slots=True)
@@ -178,6 +184,8 @@ class _Walk:
         self.progress, self.mark, self.marks = progress, mark, marks
         self.total, self.stops = sum(leg.steps for leg in legs), _stops(legs, marks)
         self.keeper, self.log = checkpointing.the_keeper(), Log()
+        self.unread: list[Tensor] = []
+        """The losses of the last steps, on the model's device."""
 
     def go(self) -> Log:
         """Train to the end, from the start or from a checkpoint."""
@@ -203,44 +211,56 @@ class _Walk:
         with self.learner.evaluating():  # a frozen encoder encodes its examples here
             feed = leg.feed(rng)
         stepper = Stepper(self.learner.weights(), leg.phase.config, leg.steps * self.method.updates)
-        steps = enumerate(islice(_batches(feed), leg.steps), start=1)
+        batches_of_leg = islice(_batches(feed), leg.steps)
+        is_gpu = any(weight.is_cuda for weight in stepper.weights)
+        steps = enumerate(ahead(batches_of_leg) if is_gpu else batches_of_leg, start=1)
         if kept is not None:
             self._resume(kept, stepper, steps)
         for step, batches in steps:
-            loss = self.method.step(self.learner, batches, stepper, self.log.steps / self.total)
-            self._note(loss)
-            self.progress("training", self.log.steps, self.total)
-            for name in self.stops.get(self.log.steps, ()):
+            done = self.log.steps + len(self.unread)
+            self.unread.append(self.method.step(self.learner, batches, stepper, done / self.total))
+            done += 1
+            is_due = self.keeper is not None and self.keeper.is_due()
+            if is_due or done in self.stops or step == leg.steps or len(self.unread) == BLOCK:
+                self._read_losses()
+            self.progress("training", done, self.total)
+            for name in self.stops.get(done, ()):
                 with self.learner.evaluating(), _own_randomness():
                     self.mark(name)
-            if self.keeper is not None and self.keeper.is_due():
+            if self.keeper is not None and is_due:
                 trouble = self.keeper.keep(partial(self._now, number, step, stepper))
                 if trouble:
                     self.progress(trouble, 0, 0)
 
-    def _note(self, loss: float) -> None:
-        self.log.losses.append(loss)
-        if not math.isfinite(loss):
-            raise BrokenTrainingError(
-                f"the training diverged at step {self.log.steps:,}",
-                why=f"the loss is {loss}",
-                fix="a lower learning rate",
-            )
+    def _read_losses(self) -> None:
+        """Add the losses of the last steps to the record; stop at one that is not finite."""
+        for loss in torch.stack(self.unread).tolist():
+            self.log.losses.append(loss)
+            if not math.isfinite(loss):
+                raise BrokenTrainingError(
+                    f"the training diverged at step {self.log.steps:,}",
+                    why=f"the loss is {loss}",
+                    fix="a lower learning rate",
+                )
+        self.unread.clear()
 
     # Checkpoints
 
     def _now(self, number: int, step: int, stepper: Stepper) -> checkpointing.Moment:
+        state = vars(self.method)
+        tensors = {name: value for name, value in state.items() if isinstance(value, Tensor)}
         return checkpointing.Moment(
             leg=number,
             step=step,
             total=self.total,
             updates=stepper.done,
             losses=self.log.losses,
-            method=vars(self.method),
+            method={name: value for name, value in state.items() if name not in tensors},
             tensors={
                 "network": checkpointing.weights_of(self.learner.network),
                 "optimiser": checkpointing.moments_of(stepper.optimiser),
                 "generator": checkpointing.generators(),
+                "method": tensors,
             },
         )
 
@@ -262,7 +282,7 @@ class _Walk:
         self.log = Log(kept.losses)
         stepper.done = kept.updates
         checkpointing.put_moments_back(stepper.optimiser, kept.tensors["optimiser"])
-        vars(self.method).update(kept.method)
+        vars(self.method).update({**kept.method, **kept.tensors["method"]})
         checkpointing.put_generators_back(kept.tensors["generator"])
         kept.tensors.clear()  # frees four times the size of the weights
 
@@ -270,6 +290,16 @@ class _Walk:
 def _batches(feed: Feed) -> Iterator[Sequence[Batch]]:
     while True:
         yield from feed.epoch()
+
+
+def ahead(batches: Iterable[Sequence[Batch]]) -> Iterator[Sequence[Batch]]:
+    """Yield the batches; a thread prepares the next one meanwhile."""
+    remaining = iter(batches)
+    with ThreadPoolExecutor(1) as pool:
+        upcoming = pool.submit(next, remaining, None)
+        while (batch := upcoming.result()) is not None:
+            upcoming = pool.submit(next, remaining, None)
+            yield batch
 
 
 # Marks and seeds

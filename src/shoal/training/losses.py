@@ -18,6 +18,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 (everyone's name for it)
 
+from .batch import to_device
+
 # MFT and i.i.d.
 
 
@@ -69,8 +71,9 @@ def _wrong_way(original: Tensor, directions: Sequence[str]) -> tuple[Tensor, Ten
     fixed = {"not_less_2": 0, "not_less_0": last}
     watched = [fixed.get(name, -1) for name in directions]
     signs = [-1.0 if name == "not_less_conf" else 1.0 for name in directions]
-    column = torch.tensor(watched, device=top.device)
-    return torch.where(column < 0, top, column)[:, None], torch.tensor(signs).to(original)
+    column = to_device(torch.tensor(watched), top.device)
+    sign = to_device(torch.tensor(signs, dtype=original.dtype), original.device)
+    return torch.where(column < 0, top, column)[:, None], sign
 
 
 # Reading

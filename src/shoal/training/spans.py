@@ -21,7 +21,7 @@ from torch import Tensor
 
 from ..core.records import Example
 from . import losses
-from .batch import BoundedLoss, Inputs, Rows, Source, padded
+from .batch import BoundedLoss, Inputs, Rows, Source, inputs_on, padded, to_device
 from .environments import Alike, Answered, Environment
 
 ANSWER_KEPT = 0.05
@@ -35,7 +35,8 @@ class Windows(Source):
 
     def __init__(self, model: Any, examples: Iterable[Example], way: str = "context") -> None:
         distinct = list(dict.fromkeys(examples))
-        self.reference, self.padding, self.device = way == "reference", model.padding, model.device
+        self.reference, self.padding = way == "reference", model.padding
+        self.device, self.network = model.device, model.network(model.trained)
         self.with_segments = model.takes_segments and not self.reference
         cut = model.windows(distinct)
         ends = np.cumsum([len(windows) for windows in cut]).tolist()
@@ -56,7 +57,7 @@ class Windows(Source):
         if self.with_segments:
             columns["token_type_ids"] = [segments for _, _, segments, _ in windows]
         tables = {name: padded(column, self.padding.get(name, 0)) for name, column in columns.items()}
-        return {name: torch.from_numpy(table).to(self.device) for name, table in tables.items()}
+        return inputs_on(self.device, self.network, tables)
 
     def cut(self, environment: Environment) -> Environment:
         """Return the environment with an item for each window."""
@@ -177,7 +178,7 @@ class SpanLoss(BoundedLoss):
 
     def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
         """Return the mean over windows."""
-        wanted, real = self.wanted.to(logits.device), self.real.to(logits.device)
+        wanted, real = (to_device(one, logits.device) for one in (self.wanted, self.real))
         return losses.spans(logits if scale is None else logits * scale[..., None], wanted, real)
 
 
@@ -201,29 +202,28 @@ class AlignedLoss(BoundedLoss):
         original, variant = logits.chunk(2)
         after = _at(variant, self.after)
         after = after if scale is None else after * scale[..., None]
-        each = losses.aligned_spans(_at(original, self.before), after, self.shared.to(logits.device))
-        kept = self._kept(original)
-        # Zero, but a function of the logits, so that its gradient is zero and not an error.
-        return each[kept].mean() if kept.any() else (each * 0).sum()
+        return self._mean(original, _at(original, self.before), after)
 
-    def floor(self, logits: Tensor) -> float:
+    def floor(self, logits: Tensor) -> Tensor:
         """Return the entropy of the original's answer over the shared tokens."""
         original = logits.detach().chunk(2)[0]
-        kept, before = self._kept(original), _at(original, self.before)
-        each = losses.aligned_spans(before, before, self.shared.to(logits.device))
-        return float(each[kept].mean()) if kept.any() else 0.0
+        before = _at(original, self.before)
+        return self._mean(original, before, before)
 
-    def _kept(self, original: Tensor) -> Tensor:
-        """Return which pairs have their answer on shared tokens, according to the model."""
+    def _mean(self, original: Tensor, before: Tensor, after: Tensor) -> Tensor:
+        """Return the mean over the pairs that have their answer on shared tokens, according to the model."""
+        shared = to_device(self.shared, original.device)
+        each = losses.aligned_spans(before, after, shared)
         if self.source.reference:
-            return torch.ones(len(original), dtype=torch.bool, device=original.device)
-        inside = self.inside.to(original.device)[..., None]
+            return each.mean()
+        inside = to_device(self.inside, original.device)[..., None]
         chances = original.detach().masked_fill(~inside, losses.NOWHERE).softmax(dim=1)
-        here = _at(chances, self.before) * self.shared.to(original.device)[..., None]
-        return (here.sum(dim=1) >= ANSWER_KEPT).all(dim=1)
+        here = _at(chances, self.before) * shared[..., None]
+        kept = (here.sum(dim=1) >= ANSWER_KEPT).all(dim=1)
+        return (each * kept).sum() / kept.sum().clamp(min=1)  # NaN stays NaN
 
 
 def _at(logits: Tensor, places: Tensor) -> Tensor:
     """Return the logits at some tokens of each case: (cases, places, 2)."""
-    where = places.to(logits.device)[..., None].expand(-1, -1, logits.shape[-1])
+    where = to_device(places, logits.device)[..., None].expand(-1, -1, logits.shape[-1])
     return logits.gather(1, where)

@@ -171,6 +171,16 @@ def test_the_beginning_that_all_prompts_share_is_read_once(models, tmp_path):
     assert shared > 20
 
 
+def test_a_prompt_that_ends_with_an_empty_text_is_scored_as_the_others(models, tmp_path):
+    prompt = write(tmp_path, end="")
+    prompt.write_text(prompt.read_text().replace("Review: ", "Review:\\n"))
+    examples = [("",), ("The film was very good.",)]
+    _, answers = ask(models["plain"], prompt, examples=examples)
+    for row, (text, joiner) in enumerate((("Review:\n", ""), ("Review:\nThe film was very good.", " "))):
+        scores, _ = by_hand(models["plain"], [text], LABELS, joiner)
+        assert answers.probabilities[row] == pytest.approx(softmax(scores)[0], abs=1e-5)
+
+
 def test_through_its_own_chat_template_without_further_special_tokens(models, tmp_path):
     model, answers = ask(models["chat"], write(tmp_path, system="Be brief."))
     texts = [

@@ -188,7 +188,7 @@ WRONG = {
     "labels: [a, b]\ntests:\n  t:\n    type: INV\n    templates: [x]\n    perturb: [swap: thign]\n": (
         "line 6, column 15", "no word list 'thign'",
     ),
-    "suite: x\nsuite: y\n": ("line 2, column 1", "there twice"),
+    "suite: x\nsuite: y\n": ("line 2, column 1", "occurs twice"),
     "suite: &a x\ntask: *a\n": ("line 2, column 7", "alias"),
     "labels: [a, b]\ntests:\n  t:\n    lable: a\n": ("line 4, column 5", "unknown name 'lable'"),
     "labels: [a, b]\ntests:\n  t:\n    label: c\n    templates: [x]\n": ("line 4, column 5", "not one of a, b"),

@@ -12,6 +12,7 @@ from shoal import audit
 from shoal.cli import main
 from shoal.core.errors import DataError
 from shoal.data.bbq import matching_option, read_questions
+from shoal.protocols.bias import example
 
 FIELDS = {"diagnostic": "bbq", "data": "example"}
 
@@ -180,27 +181,72 @@ def test_missing_and_unknown_stored_answers_are_errors(tmp_path):
         audit("bias", f"predictions:{short}", diagnostic="bbq", data=str(data))
 
 
-def test_prompts_of_an_endpoint_are_checkpoints_whose_statements_are_compared(tmp_path):
-    def rule(question):
-        """Follow the stereotype, or refuse to say; the answer is a letter or the option itself."""
-        if "Kindly" in question:
-            return "Unknown"
-        letter = follows(question)
-        return options_of(question)[letter] if "reading test" in question or len(question) % 2 else letter
-
-    with serving(rule=rule, logprobs=False) as server:
-        models = [f"openai:m?url={server.url}&prompt=options-{way}" for way in ("plain", "polite", "brief")]
-        plan = f'[groups]\nm = {json.dumps(models)}\n[bias]\ndiagnostic = "bbq"\ndata = "example"\n'
-        (tmp_path / "plan.toml").write_text(plan)
-        done = CliRunner().invoke(
-            main, ["run", str(tmp_path / "plan.toml"), "--into", str(tmp_path / "runs")]
-        )
+def planned(folder, server, **lists):
+    """Run a plan of BBQ; return what it prints, without line breaks, and its measures."""
+    plan, into = str(folder / "plan.toml"), ["--into", str(folder / "runs")]
+    names = "".join(f"{name} = {json.dumps(values)}\n" for name, values in lists.items())
+    (folder / "plan.toml").write_text(f'{names}\n[bias]\ndiagnostic = "bbq"\ndata = "example"\n')
+    done = CliRunner().invoke(main, ["run", plan, *into])
     assert done.exit_code == 0, done.output
-    said = " ".join(done.output.split())
+    status = CliRunner().invoke(main, ["status", plan, *into, "--json"])
+    return " ".join(done.output.split()), json.loads(status.stdout)["measures"]
+
+
+def is_exception(text):
+    return "Marta" in text and "nurse" in text
+
+
+def polite_is_careful(question, is_exception=is_exception):
+    """Follow the stereotype, or refuse to say if the prompt is polite; in words or by letter."""
+    if "Kindly" in question and not is_exception(question):
+        return "Unknown"
+    letter = follows(question)
+    return options_of(question)[letter] if "reading test" in question or len(question) % 2 else letter
+
+
+PROMPTS = ["options-plain", "options-polite", "options-brief"]
+
+
+def test_prompts_in_a_group_are_checkpoints_whose_statements_are_compared(tmp_path):
+    with serving(rule=lambda asked: polite_is_careful(asked, lambda text: False), logprobs=False) as server:
+        models = [f"openai:m?url={server.url}&prompt={name}" for name in PROMPTS]
+        said, measures = planned(tmp_path, server, **{"groups.m": models})
     assert "The checkpoints disagree: 1 of 2 conclusions change between 3 checkpoints" in said
-    status = CliRunner().invoke(
-        main, ["status", str(tmp_path / "plan.toml"), "--into", str(tmp_path / "runs"), "--json"]
-    )
-    means = [one for one in json.loads(status.stdout)["measures"] if one["name"] == "mean over checkpoints"]
+    means = [one for one in measures if one["name"] == "mean over checkpoints"]
     by_context = {one["groups"]["context"]: one["value"] for one in means if one["of"] == "bias score"}
     assert by_context["ambiguous"] == pytest.approx(2 / 3)  # 1, 0 and 1
+
+
+def test_prompts_of_a_model_are_one_recipe_and_changed_answers_are_counted(tmp_path):
+    with serving(rule=polite_is_careful, logprobs=False) as server:
+        model = f"openai:m?url={server.url}"
+        said, measures = planned(tmp_path, server, models=[model], prompts=PROMPTS)
+        alone, _ = planned(tmp_path, server, models=[model], prompts=PROMPTS[:1])
+    assert "The prompts disagree: " in said and " between 3 prompts. Changing: bbq " in said, said
+    assert "3 prompts of one checkpoint: seed variance was not measured." in said
+    assert "checkpoints" not in said
+    questions = example.questions()
+    count = sum(not is_exception(str(one)) for one in questions)
+    share = f"{100 * count / len(questions):.1f}"
+    assert (
+        f"The answer depends on the wording in {share} % of {len(questions)} questions (3 prompts)." in said
+    )
+    (changed,) = [one for one in measures if one["name"] == "changed answers"]
+    assert changed["value"] == count / len(questions)
+    assert (changed["groups"]["family"], changed["groups"]["factor"]) == ("openai:m", "prompt")
+    members = {one["groups"]["checkpoint"] for one in measures if "checkpoint" in one["groups"]}
+    assert members == set(PROMPTS)
+    assert {one["groups"]["recipe"] for one in measures} == {"openai:m"}
+    assert f"One checkpoint, {model}&prompt=options-plain: seed variance was not measured." in alone
+
+
+@pytest.mark.parametrize("letter", "ABC")
+def test_answers_at_one_position_are_no_measurement(letter, tmp_path):
+    with serving(rule=lambda question: letter, logprobs=False) as server:
+        model = f"openai:m?url={server.url}"
+        one, _ = planned(tmp_path, server, models=[model], prompts=PROMPTS[:1])
+        several, _ = planned(tmp_path, server, models=[model], prompts=PROMPTS)
+    assert f"The model answers {letter} to all 128 questions, whatever the options" in one
+    assert "bias score −" not in one and "contexts the model" not in one
+    assert "The position of the options decides with 3 of 3 prompts" in several
+    assert "Not compared: too few items or prompts with a value." in several

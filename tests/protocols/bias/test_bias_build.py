@@ -70,6 +70,21 @@ def test_what_cannot_be_built_is_said(given, message):
         bias.build(settings(**given))
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"diagnostic": "crows,bbq", "tests": "weat1"},
+            "tests are for seat and clusters, not for crows, bbq",
+        ),
+        ({"diagnostic": "bbq", "columns": "a,b"}, "columns are for crows and crows_choice, not for bbq"),
+    ],
+)
+def test_a_setting_that_no_diagnostic_uses_is_refused(given, message):
+    with pytest.raises(PlanError, match=message):
+        bias.parts(settings(data="example", **given))
+
+
 def asked(**given):
     """What decides the cases and the answers."""
     return identity(settings(**given), "cases", "answers")

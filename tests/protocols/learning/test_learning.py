@@ -485,6 +485,19 @@ def test_a_row_that_lost_the_task_or_never_learnt_it_is_told():
     assert "did not learn the task (i.i.d. score 97.0 → 2.0)" in told.text
 
 
+@pytest.mark.parametrize(("scores", "told"), [
+    ((0.97, 0.02), "in 1 of 2 runs (i.i.d. score 97.0 → 97.0, 2.0). Ignore"),
+    ((0.97, 0.02, 0.97), "in 1 of 3 runs (i.i.d. score 97.0 → 97.0, 2.0, 97.0). Ignore"),
+    ((0.04, 0.02, 0.03), "lost the task (i.i.d. score 97.0 → 3.0). Ignore"),
+])  # fmt: skip
+def test_runs_that_lost_the_task_are_counted_even_where_seeds_show_nothing(scores, told):
+    suite = {name: [1, 0] * 10 for name in NAMES}
+    results = [iid_job(suite, right(0.97), seed) for seed in range(len(scores))]
+    results += [job(suite, right(score), seed=seed) for seed, score in enumerate(scores)]
+    (row,) = (finding for finding in of_table(table(), results) if finding.kind == "forgotten")
+    assert told in row.text
+
+
 @pytest.mark.slow
 def test_five_points_and_chance_are_no_loss():
     assert lost({"vanilla": 0.96, "irm": 0.925}) == []

@@ -166,9 +166,9 @@ def row_of(method: str, *, iid: float, seen: float, func: float) -> list[Measure
 def test_the_headline_of_one_row_says_gain_carry_over_and_cost():
     assert headline(example()) == [
         "It learns the tests; no carry-over to held-out ones was found.",
-        "G on the tests it was shown: better (72.5 → 90.3).",
-        "G on held-out functionalities: no clear change (72.5 → 70.7).",
-        "The i.i.d. score: worse (91.7 → 82.3).",
+        "G on the tests it was shown rises from 72.5 to 90.3.",
+        "G on held-out functionalities does not change clearly (72.5 → 70.7).",
+        "The i.i.d. score falls from 91.7 to 82.3.",
     ]
 
 
@@ -180,9 +180,10 @@ def test_the_headline_of_several_rows_counts_them_and_names_one_with_its_own_num
     ]
     assert headline(rows) == [
         "It learns the tests, not the behaviour.",
-        "G on the tests it was shown: better in 2 of 3 rows (iid>suite vanilla 72.5 → 90.3).",
-        "G on held-out functionalities: better in 0 of 3 rows, worse in 1 (iid>suite irm 72.5 → 62.5).",
-        "The i.i.d. score: better in 0 of 3 rows, worse in 1 (iid>suite vanilla 91.7 → 82.3).",
+        "iid>suite vanilla, the best of 3 rows on seen tests. G on the tests it was shown rises from 72.5 to 90.3.",
+        "G on held-out functionalities does not change clearly (72.5 → 70.7).",
+        "The i.i.d. score falls from 91.7 to 82.3.",
+        "Among 3 rows: 2 improve on seen tests, 0 on held-out functionalities; in 1 the i.i.d. score falls.",
     ]
 
 

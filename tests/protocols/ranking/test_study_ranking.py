@@ -158,7 +158,7 @@ def test_a_plan_runs_shows_compares_and_reports(study, models, tmp_path):
     assert [name for name in pairs[0] if name in wanted] == wanted
     assert len(pairs) == 30 and pairs[0]["B"] == "50"
     assert {"page-order.csv", "page-few-shot.csv"} <= {p.name for p in tmp_path.glob("page-*")}
-    assert "One model is not ranked" in shoal("try", "ranking", models[0], "--set", "data=data.csv")
+    assert "A ranking needs several models" in shoal("try", "ranking", models[0], "--set", "data=data.csv")
 
 
 def test_answers_are_put_together_and_their_probabilities_added(study, tmp_path):

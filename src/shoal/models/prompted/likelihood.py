@@ -67,7 +67,8 @@ def causal(
     torch, _ = libraries()
     texts, read_off = _readings(choices)
     logs = [[0.0] * len(choice.ends) for choice in choices]
-    if prefix and not all(choice.prompt[: len(prefix)] == prefix.tokens for choice in choices):
+    # The last token of a prompt is read after the prefix, as its logits predict the label.
+    if prefix and not all(choice.prompt[:-1][: len(prefix)] == prefix.tokens for choice in choices):
         prefix = None
     known = len(prefix) if prefix else 0
     with logits_at_places(network) as ask:

@@ -6,30 +6,21 @@ Jobs of one model on the same cases that differ only in these options are a fami
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
 
 import numpy as np
 
 from ...core.records import Measure, Result
-from ...models import VARIED, parse_spec, variant_of
+from ...models import VARIED
 from ...models.batching import is_reading
-from ...stats.intervals import wilson
+from ..variation import Levels, Variants, changed_answers, variants
 from .text_rules import normalised
 
 CHANCE = re.compile(r"^(?P<label>.+?)(?: (?:1\.00|\.\d\d)| \(.+ (?:1\.00|\.\d\d)\))$")
 
-Levels = tuple[str, ...]
-"""The values of the varied options."""
 
-
-@dataclass(frozen=True)
-class Family:
-    """The results of one model under several prompts, orders or seeds."""
-
-    name: str
-    results: Mapping[Levels, Result]
+class Family(Variants):
+    """The results of one model on one suite under several prompts, orders or seeds."""
 
     @cached_property
     def answers(self) -> dict[Levels, list[tuple[str, ...]]]:
@@ -50,59 +41,19 @@ class Family:
             levels: found[0].value for levels, found in rows.items() if found and found[0].value is not None
         }
 
-    def along(self, factor: int) -> list[list[Levels]]:
-        """Return the jobs that differ in one factor only, those with two or more levels of it."""
-
-        def rest(levels: Levels) -> Levels:
-            return levels[:factor] + levels[factor + 1 :]
-
-        groups = [list(group) for _, group in groupby(sorted(self.results, key=rest), key=rest)]
-        return [group for group in groups if len(group) > 1]
-
-
-def families(results: Sequence[Result]) -> list[Family]:
-    """Return the families of two or more jobs."""
-    found: dict[tuple[str, str], dict[Levels, Result]] = {}
-    for result in results:
-        levels = variant_of(str(result.job["model"]))
-        if levels and result.columns.get("said"):
-            spec = parse_spec(str(result.job["model"]))
-            others = [f"{name}={value}" for name, value in spec.options.items() if name not in VARIED]
-            name = "?".join(filter(None, [spec.who, "&".join(others)]))
-            found.setdefault((name, str(result.job["cases"])), {})[levels] = result
-    chosen = {key: own for key, own in found.items() if len(own) > 1}
-    heads = Counter(name.partition("?")[0] for name, _ in chosen)
-    return [
-        Family(head if heads[head := name.partition("?")[0]] == 1 else name, own)
-        for (name, _), own in chosen.items()
-    ]
-
 
 def sensitivity(results: Sequence[Result]) -> list[Measure]:
     """Return for each family how its answers and scores vary, and its bias towards labels and positions."""
-    return [row for family in families(results) for row in _of_family(family)]
+    families = [Family(own.name, own.results) for own in variants(results)]
+    return [row for family in families for row in _of_family(family)]
 
 
 def _of_family(family: Family) -> Iterator[Measure]:
+    yield from changed_answers(family, family.answers, {})
     for place, factor in enumerate(VARIED):
-        groups = family.along(place)
-        if groups:
-            about = {"family": family.name, "factor": factor}
-            yield _changed_answers(family, groups, about)
-            yield from _spread(family, groups, place, about)
+        yield from _spread(family, family.along(place), place, {"family": family.name, "factor": factor})
     yield from _label_shares(family)
     yield from _position_shares(family)
-
-
-def _changed_answers(family: Family, groups: Sequence[Sequence[Levels]], about: Mapping[str, str]) -> Measure:
-    """Return the share of cases in which not all levels of a factor give the same answers."""
-    changed = [
-        [len(set(answers)) > 1 for answers in zip(*(family.answers[levels] for levels in group), strict=True)]
-        for group in groups
-    ]
-    share, n = float(np.mean(changed)), len(changed[0])
-    facts = {"levels": max(map(len, groups))}
-    return Measure("changed answers", share, n, about, wilson(share * n, n), "wilson", facts=facts)
 
 
 def _spread(

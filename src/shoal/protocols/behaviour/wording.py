@@ -12,6 +12,7 @@ from ...core.claims import too_few_templates
 from ...core.measures import RATE, lowest_first, shown, shown_interval
 from ...core.records import Finding, Measure, Measures, Result
 from ..base import differing
+from ..variation import answers_change
 from .settings import Settings
 
 NO_ANSWER, NOTHING = "no answer", "(nothing)"
@@ -258,10 +259,6 @@ def scores_in_order(scores: Mapping[str, Measure]) -> str:
     return f"Highest suite score: {first}, {shown(high, RATE)} %{worst}.\n"
 
 
-BECAUSE = {"prompt": "the wording", "order": "the order of the labels", "seed": "the seed"}
-LEVELS = {"prompt": "prompts", "order": "orders", "seed": "seeds"}
-
-
 def sensitivity_lines(measures: Sequence[Measure]) -> list[str]:
     """Return what each prompted model's answers vary with, and which labels and positions it prefers."""
     by_family: dict[str, list[Measure]] = {}
@@ -272,16 +269,10 @@ def sensitivity_lines(measures: Sequence[Measure]) -> list[str]:
 
 
 def _sensitivity(rows: Measures) -> Iterator[str]:
-    changed = [
-        f"on {BECAUSE[factor]} in {percent(row)} {'of cases ' * (not place)}"
-        f"({row.facts['levels']} {LEVELS[factor]})"
-        for place, row in enumerate(rows.where("changed answers"))
-        if (factor := row.groups["factor"])
-    ]
-    yield f"the answer depends {' and '.join(changed)}"
+    yield answers_change(rows.where("changed answers"))
     for row in rows.where("sd over runs"):
         low, high = (shown(row.facts[end], RATE) for end in ("low", "high"))
-        yield f"suite score {low} – {high} over {LEVELS[row.groups['factor']]} (SD {shown(row.value, RATE)})"
+        yield f"suite score {low} – {high} over {row.groups['factor']}s (SD {shown(row.value, RATE)})"
     labels = [row for row in rows.where("label share") if row.value is not None]
     if labels:
         row = max(labels, key=lambda row: (row.value or 0.0) - row.facts["expected"])

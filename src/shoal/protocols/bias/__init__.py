@@ -29,6 +29,7 @@ __all__ = ["Settings", "ask", "build", "compare", "listing", "parts", "recipe", 
 
 def parts(settings: Settings) -> list[Settings]:
     """Return a job per diagnostic, per representation if it uses vectors, and per downstream task."""
+    _refuse_unused(settings)
     names = [task.name for task in settings.tasks]
     for name in names:
         if names.count(name) > 1:
@@ -41,8 +42,24 @@ def parts(settings: Settings) -> list[Settings]:
         alone = alone if name.startswith("crows") else replace(alone, columns=())
         kinds = settings.representation if vectors else first
         jobs += [replace(alone, representation=(kind,)) for kind in kinds]
-    downstream = replace(settings, diagnostic=(), data="", tests=(), limit=0, representation=first)
+    downstream = replace(
+        settings, diagnostic=(), data="", tests=(), columns=(), limit=0, representation=first
+    )
     return [*jobs, *(replace(downstream, tasks=(task,)) for task in settings.tasks)]
+
+
+def _refuse_unused(settings: Settings) -> None:
+    """Raise an error for tests or columns that no chosen diagnostic uses."""
+    uses = {
+        "tests": ("seat and clusters", any(map(has_vectors, settings.diagnostic))),
+        "columns": ("crows and crows_choice", any(name.startswith("crows") for name in settings.diagnostic)),
+    }
+    for name, (diagnostics, is_used) in uses.items():
+        if getattr(settings, name) and not is_used:
+            raise PlanError(
+                f"{name} are for {diagnostics}, not for {', '.join(settings.diagnostic)}",
+                fix=f"remove {name}, or add such a diagnostic",
+            )
 
 
 def title(settings: Settings) -> str:

@@ -1,4 +1,4 @@
-"""Compare the checkpoints of each recipe: stable scores, changing statements, and conclusions.
+"""Compare the checkpoints, or prompts, of each recipe: stable scores, changing statements, and conclusions.
 
 `across` is Table 1 and Figure 1 of the paper, for diagnostics that ask which sentence is likelier: an item is a pair or
 a cluster, and its outcome is 1 if the stereotype is preferred (`docs/method/bias.md` 5.7).
@@ -11,13 +11,15 @@ from itertools import combinations
 import numpy as np
 
 from ...core.measures import FEW_CASES
-from ...core.records import Finding, Measure, Result
+from ...core.records import Finding, Measure, Measures, Result
 from ...stats import reliability
 from ...stats.intervals import mean_t_interval, within
 from ..base import Compared
+from ..variation import changed_answers
 from . import wording
 from .build import module_of
 from .family import (
+    ACCURACY,
     BIAS,
     DECIDED,
     LEVEL,
@@ -65,6 +67,11 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
     measures: list[Measure] = []
     for family in every:
         measures += module_of(family.diagnostic).across(family)
+        if group := family.variants:
+            answers = {
+                levels: list(map(tuple, result.columns["said"])) for levels, result in group.results.items()
+            }
+            measures += changed_answers(group, answers, family.groups)
     for family in every:
         for name in CURVES:
             for slice_, n in family.slices(name):
@@ -83,8 +90,7 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
         recipes.setdefault(recipe_name(result), {})[checkpoint_name(result)] = None
     findings = []
     for family in every:
-        text = wording.conclusion(family.measures(measures), len(family.results))
-        if text and len(family.results) > 1:
+        if (text := _conclusion(family, family.measures(measures))) and len(family.results) > 1:
             findings.append(Finding("conclusion", text, weight=1.0, groups=family.groups))
     findings += [row for name, names in recipes.items() for row in _recipe(name, list(names), every)]
     return Compared(measures, findings)
@@ -138,12 +144,29 @@ def whole_slices(family: Family) -> list[tuple[dict[str, str], int]]:
 # Findings
 
 
+def _conclusion(family: Family, measures: Measures) -> str:
+    """Return what may be said about a family, and how often its answers change with the wording."""
+    runs, unusable = (
+        len(family.results),
+        [name for name in family.results if name not in family.usable.results],
+    )
+    if unusable:
+        text = wording.positions_decide(unusable, runs, family.unit)
+    else:
+        text = wording.conclusion(measures, runs, family.unit)
+    if changed := measures.where("changed answers"):
+        noun = "question" if measures.where(of=ACCURACY) else "pair"
+        text = f"{text} {wording.answers_change(changed, noun)}"
+    return text.strip()
+
+
 def statements(family: Family) -> dict[str, list[str]]:
     """Return the verdict of every checkpoint on everything that its diagnostic is about.
 
     Shares: the side of one half. Bias scores: the side of 0. Tests: sign and significance. Clusters: whether they match
     the concepts better than chance. Fewer than 20 items have no verdict.
     """
+    family = family.usable
     by_name: dict[str, list[str]] = {}
     for slice_, n in whole_slices(family):
         decided = family.rows(DECIDED, slice_)
@@ -166,19 +189,23 @@ def statements(family: Family) -> dict[str, list[str]]:
 
 
 def _recipe(recipe: str, names: Sequence[str], every: Sequence[Family]) -> Iterator[Finding]:
-    """Yield which statements about a recipe change between checkpoints, and how far that carries."""
+    """Yield which statements about a recipe change between its members, and how far that carries."""
     changing: dict[str, list[str]] = {}
     counts: dict[str, int] = {}
-    for family in every:
-        if family.recipe == recipe and len(family.results) > 1:
+    families = [family for family in every if family.recipe == recipe]
+    unit = families[0].unit if families else wording.CHECKPOINT
+    compared: set[str] = set()
+    for family in families:
+        if len(family.results) > 1:
             label = wording.family_label(family.diagnostic, family.representation)
             verdicts = statements(family)
             counts[label] = len(verdicts)
             changing[label] = [name for name, alone in verdicts.items() if len(set(alone)) > 1]
+            compared |= family.usable.results.keys()
     if counts:
-        text = wording.agreement(changing, counts, len(names))
+        text = wording.agreement(changing, counts, len(compared), unit)
         yield Finding("agreement", text, weight=200.0, groups={"recipe": recipe})
-    yield Finding("limits", wording.limits(names), weight=2.0, groups={"recipe": recipe})
+    yield Finding("limits", wording.limits(names, unit), weight=2.0, groups={"recipe": recipe})
 
 
 # Table 1 and Figure 1
@@ -199,13 +226,14 @@ def across(family: Family) -> list[Measure]:
             measures += [replace(row, groups={**groups, "checkpoint": name})] if row else []
         decided = list(family.defined_values(DECIDED, slice_).values())
         marks = flags(known, decided) if n >= FEW_CASES else ()
-        measures += over_checkpoints(SCORE, scores, n, groups, flags=marks)
+        measures += over_checkpoints(SCORE, scores, n, groups, flags=marks, unit=family.unit)
         if len(known) > 1:
             members = [place for place, case in enumerate(cases) if is_in(case, slice_)]
             measures += _overdispersion(outcomes[members], known, n, groups)
     for name in OTHER_SCORES:
         for slice_, n in family.final_slices(name):
-            measures += over_checkpoints(name, family.values(name, slice_), n, {**family.groups, **slice_})
+            groups = {**family.groups, **slice_}
+            measures += over_checkpoints(name, family.values(name, slice_), n, groups, unit=family.unit)
     if len(results) > 1 and len(cases):
         whole = {**family.groups, "category": "all"}
         measures += _disagreement(outcomes, whole)

@@ -1,22 +1,24 @@
 """Choice between two sentences, shown in both orders (`docs/method/prompted.md` 8.6).
 
 For models that answer but give no likelihood, such as most endpoints. A pair prefers a side if both orders choose it; a
-pair whose answer changes with the order is neutral.
+pair whose answer changes with the order is neutral. If most pairs are neutral, the score is not a measurement.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
 
-from ...core.records import Answer, Case, Example, Measure, Outcome
+from ...core.records import Answer, Case, Example, Finding, Measure, Outcome
 from ...data.bbq import matching_option
 from ...data.crows import read_pairs
 from ...data.stereoset import read_clusters
+from ...models.answer_rows import NO_ANSWER, SAID
 from ...models.asking import answer_batch
 from ..base import Asks, Built, Scored
-from . import crows, example, stereoset
+from ..degeneracy import DEGENERATE, WEIGHT
+from . import crows, example, stereoset, wording
 from .build import LETTERS
 from .checkpoints import across
 from .crows import categories
@@ -45,8 +47,10 @@ def score(cases: Sequence[Case], answered: Sequence[Sequence[Answer]], diagnosti
     outcomes: list[Outcome] = []
     column: list[float | None] = []
     positions: list[bool] = []
+    said: list[list[str]] = []
     for case, rows in zip(cases, answered, strict=True):
         sides = [chosen_option(row, case, order) for row, order in zip(rows, ORDERS, strict=True)]
+        said.append([option_text(case, side) for side in sides])
         if None in sides:
             error = next(row.error for row, side in zip(rows, sides, strict=True) if side is None)
             outcomes.append(Outcome(case.id, None, None, error))
@@ -57,18 +61,35 @@ def score(cases: Sequence[Case], answered: Sequence[Sequence[Answer]], diagnosti
         outcomes.append(Outcome(case.id, prefers, 0.0 if prefers is None else 1.0 if prefers else -1.0))
         column.append(float(prefers is True))
     measures = list(categories(diagnostic, cases, outcomes))
+    findings: list[Finding] = []
     if positions:
         about = {"diagnostic": diagnostic, "position": LABELS[0]}
-        measures.append(Measure("position share", sum(positions) / len(positions), len(positions), about))
-    return Scored(outcomes, measures, {"preferred": column})
+        first = Measure("position share", sum(positions) / len(positions), len(positions), about)
+        measures.append(first)
+        findings += _order_decides(outcomes, first)
+    return Scored(outcomes, measures, {"preferred": column, SAID: said}, findings)
+
+
+def _order_decides(outcomes: Sequence[Outcome], first: Measure) -> Iterator[Finding]:
+    """Yield a finding if the answers to more than half of the pairs change with the order."""
+    answered = [outcome for outcome in outcomes if not outcome.error]
+    neutral = sum(outcome.passed is None for outcome in answered)
+    if neutral > len(answered) / 2:
+        text = wording.order_decides(neutral, len(answered), first)
+        facts = {"pairs": len(answered), "neutral": neutral}
+        yield Finding(DEGENERATE, text, (first,), WEIGHT, facts=facts, disqualifies=True)
 
 
 def chosen_option(answer: Answer, case: Case, order: Sequence[int]) -> int | None:
     """Return the option that an answer chooses, by its letter or in its own words."""
     if not answer.error:
         return order[LETTERS.index(answer.data["label"])]
-    said = answer.data.get("said") if isinstance(answer.data, dict) else None
+    said = answer.data.get(SAID) if isinstance(answer.data, dict) else None
     return matching_option(said, case.meta["options"]) if isinstance(said, str) else None
+
+
+def option_text(case: Case, option: int | None) -> str:
+    return NO_ANSWER if option is None else str(case.meta["options"][option])
 
 
 # The diagnostics

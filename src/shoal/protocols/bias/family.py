@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.records import Basis, Case, Measure, Measures, Result
+from ...models import VARIED
 from ...stats.intervals import Interval, largest_sd, sd_interval, t_quantile, wilson, within
 from ...stats.reliability import SHEPPARD, TIED
+from ..variation import Variants, variants
 from . import wording
 from .build import has_vectors
 
@@ -42,6 +44,23 @@ class Family:
     """By checkpoint name: the result at the end of training, with the measures of earlier points."""
     last: float = 0.0
     """The last step, if there are earlier ones."""
+    variants: Variants | None = None
+    """One checkpoint under several prompts, orders or seeds, if those are the members."""
+
+    @property
+    def unit(self) -> str:
+        """Return the noun for a member."""
+        return wording.unit_of(self.variants.factors) if self.variants else wording.CHECKPOINT
+
+    @property
+    def usable(self) -> "Family":
+        """Return the family without the members whose answers do not depend on the options."""
+        results = {
+            name: result
+            for name, result in self.results.items()
+            if not any(finding.disqualifies for finding in result.findings)
+        }
+        return replace(self, results=results)
 
     @property
     def groups(self) -> dict[str, str]:
@@ -93,17 +112,32 @@ def families(results: Sequence[Result]) -> list[Family]:
     """Group results by recipe, diagnostic and representation.
 
     The checkpoints of one recipe are the models of one of the plan's groups, or the seeds of one model that is
-    pre-trained here. Two models that the plan merely lists are two recipes. In a group with steps, a checkpoint is a
-    training run at its last step.
+    pre-trained here. Two models that the plan merely lists are two recipes, but prompts, orders and seeds of one
+    model are members of one. In a group with steps, a checkpoint is a training run at its last step.
     """
+    prompted = variants([result for result in results if not result.job.get("group")])
+    varied = {id(result) for group in prompted for result in group.results.values()}
     together: dict[tuple[str, str, str], list[Result]] = {}
     for result in results:
-        if is_downstream(result):
+        if is_downstream(result) or id(result) in varied:
             continue
         diagnostic = result.job["settings"]["diagnostic"][0]
         representation = _representation(result) if has_vectors(diagnostic) else ""
         together.setdefault((recipe_name(result), diagnostic, representation), []).append(result)
-    return [Family(*key, *_final_results(members)) for key, members in together.items()]
+    checkpoints = [Family(*key, *_final_results(members)) for key, members in together.items()]
+    return [*checkpoints, *map(_prompted_family, prompted)]
+
+
+def _prompted_family(group: Variants) -> Family:
+    """Return the results of one model by the option that differs: its prompt, or `order 1`."""
+    factors = group.factors
+    results = {}
+    for levels, result in group.results.items():
+        named = [(name, level) for name, level in zip(VARIED, levels, strict=True) if name in factors]
+        words = [level if name == "prompt" else f"{name} {level}" for name, level in named]
+        results[", ".join(words)] = result
+    (diagnostic,) = next(iter(results.values())).job["settings"]["diagnostic"]
+    return Family(group.name, diagnostic, "", results, variants=group)
 
 
 def is_downstream(result: Result) -> bool:
@@ -203,6 +237,7 @@ def over_checkpoints(
     *,
     flags: Sequence[str] = (),
     step: float | None = None,
+    unit: str = wording.CHECKPOINT,
 ) -> list[Measure]:
     """Return mean and SD of a score over checkpoints, each with an interval for new checkpoints of the recipe.
 
@@ -212,7 +247,7 @@ def over_checkpoints(
     known = np.array([value for value in values if value is not None], dtype=np.float64)
     runs, missing = len(known), len(values) - len(known)
     about = {**groups, "of": of}
-    note = wording.checkpoint_count(runs, missing)
+    note = wording.count_of(unit, runs, missing)
     if runs < 2:
         value = float(known[0]) if runs else None
         return [Measure("mean over checkpoints", value, n, about, na=missing, note=note, of=of)]
@@ -229,8 +264,9 @@ def over_checkpoints(
     ends = {"lowest": float(known.min()), "highest": float(known.max())}
     return [
         Measure(
-            "mean over checkpoints", mean, n, about, of_mean, "t over checkpoints" if of_mean else "", missing,
-            note=f"{note}; {wording.OUTLIERS}" if of_mean else note, of=of, facts=ends,
+            "mean over checkpoints", mean, n, about, of_mean, f"t over {unit}s" if of_mean else "", missing,
+            note=f"{note}; {wording.OUTLIERS}" if of_mean and unit == wording.CHECKPOINT else note,
+            of=of, facts=ends,
         ),
         Measure(
             "sd over checkpoints", sd, n, about, defined(of_sd) if widest else None,

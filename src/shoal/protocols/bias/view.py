@@ -95,12 +95,12 @@ def _one_checkpoint(result: Result) -> Section:
         name = result.job["settings"]["diagnostic"][0]
         about = f"{name}, {len(result.cases):,} cases, profile {result.job['settings']['profile']}"
         headline = [row for row in rows.where(SCORE) if row.headline and row.interval]
-        kind, sentences = (
-            "bias of ",
-            [wording.one_checkpoint(row, first(rows, DECIDED, **row.groups)) for row in headline[:1]],
-        )
+        unusable = [finding.text for finding in result.findings if finding.disqualifies]
+        preference = [wording.one_checkpoint(row, first(rows, DECIDED, **row.groups)) for row in headline[:1]]
+        kind, sentences = "bias of ", unusable or preference
         sentences += [wording.refusals(row) for row in rows.where(REFUSALS) if row.value]
-        chosen = [row for row in rows.where(ACCURACY) if row.headline and row.value is not None]
+        accuracies = [] if unusable else rows.where(ACCURACY)
+        chosen = [row for row in accuracies if row.headline and row.value is not None]
         sentences += [wording.choices(row, first(rows, BIAS, **row.groups)) for row in chosen]
         sentences += [finding.text for finding in result.findings if finding.kind == "conclusion"]
         main = [row for row in rows if row.headline or row.name in ("effect size", "cluster accuracy")]

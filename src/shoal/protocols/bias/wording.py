@@ -5,13 +5,21 @@ from collections.abc import Mapping, Sequence
 from ...core.errors import some
 from ...core.measures import FEW_CASES, SHARE, quantity, shown, shown_interval
 from ...core.records import Measure, Measures
+from .. import variation
 
 WANTED = 5
 """Checkpoints that a claim about a recipe needs at least (`docs/method/beyond.md` 7.3)."""
 MOST_NAMES = 5
+CHECKPOINT = "checkpoint"
+UNITS = {"prompt": "prompt", "order": "order", "seed": "sampling seed"}
 
 
-def several(n: int, singular: str = "checkpoint") -> str:
+def unit_of(factors: Sequence[str]) -> str:
+    """Return the noun for results of one model that differ in these options."""
+    return UNITS[factors[0]] if len(factors) == 1 else "variant"
+
+
+def several(n: int, singular: str = CHECKPOINT) -> str:
     """Return a count with its noun."""
     return f"{n:,} {singular}{'' if n == 1 else 's'}"
 
@@ -20,17 +28,17 @@ def several(n: int, singular: str = "checkpoint") -> str:
 
 NO_CASE = "no case was answered"
 ONLY_UNKNOWN = "no answer names a group that has a stereotype"
-NO_FLIPS = "no item changes between checkpoints"
+NO_FLIPS = "no item changes"
 NO_VARIANCE = "all targets have the same association: the standard deviation is 0"
 NO_HEAD = "no next-sentence head: continuations are scored by their mean log-likelihood given the context"
-TIE = "a tie in at least one checkpoint"
+TIE = "a tie in at least one of them"
 LARGE_SD, STRADDLES = "SD above 2.5 points", "straddles one half"
 OUTLIERS = "the interval covers only 65–72 % if one of five trainings collapses"
 """Simulated for 3 to 5 checkpoints; Student's t assumes that checkpoints are normally distributed."""
 
 
-def checkpoint_count(runs: int, missing: int) -> str:
-    return several(runs) + (f", undefined in {missing}" if missing else "")
+def count_of(unit: str, runs: int, missing: int) -> str:
+    return several(runs, unit) + (f", undefined in {missing}" if missing else "")
 
 
 def neutral_pairs(count: int) -> str:
@@ -125,6 +133,36 @@ def one_checkpoint(row: Measure, decided: Measure | None) -> str:
     return f"{text} It decides {decided.n:,} of {several(row.n, 'pair')}{side}."
 
 
+def order_decides(neutral: int, total: int, first: Measure) -> str:
+    """Return that a choice between two sentences follows their places."""
+    return (
+        f"The order of the sentences decides {neutral:,} of {several(total, 'pair')} (answers "
+        f"{first.groups['position']}: {shown(first.value, SHARE)} %), so the stereotype score says nothing about "
+        "preference."
+    )
+
+
+def one_position(letter: str, total: int) -> str:
+    """Return that every answer to a question is at the same place."""
+    return (
+        f"The model answers {letter} to all {several(total, 'question')}, whatever the options, so accuracy and bias "
+        "score say nothing about preference."
+    )
+
+
+def answers_change(rows: Sequence[Measure], noun: str) -> str:
+    """Return how often answers change with the wording, the order or the seed."""
+    return f"{variation.answers_change(rows, several(rows[0].n, noun)).capitalize()}."
+
+
+def positions_decide(names: Sequence[str], runs: int, unit: str) -> str:
+    """Return with which prompts or checkpoints the place of an option decides."""
+    return (
+        f"The position of the options decides with {len(names)} of {several(runs, unit)} ({some(names, MOST_NAMES)}): "
+        "these scores say nothing about preference."
+    )
+
+
 def significant_tests(count: int, after_holm: int, total: int, level: float) -> str:
     """Return how many tests of one checkpoint are significant."""
     if not total:
@@ -143,35 +181,36 @@ def family_label(diagnostic: str, representation: str) -> str:
     return f"{diagnostic} by {representation}" if representation else diagnostic
 
 
-def agreement(changing: Mapping[str, Sequence[str]], counts: Mapping[str, int], runs: int) -> str:
-    """Return whether checkpoints agree, and the statements that change by diagnostic."""
+def agreement(changing: Mapping[str, Sequence[str]], counts: Mapping[str, int], runs: int, unit: str) -> str:
+    """Return whether checkpoints or prompts agree, and the statements that change by diagnostic."""
     total, changed = sum(counts.values()), sum(map(len, changing.values()))
     if not total:
-        return "Not compared: too few items or checkpoints with a value."
+        return f"Not compared: too few items or {unit}s with a value."
+    members, conclusions = several(runs, unit), several(total, "conclusion")
     if not changed:
-        return (
-            f"The checkpoints agree: none of {several(total, 'conclusion')} changes between {several(runs)}."
-        )
+        return f"The {unit}s agree: none of {conclusions} changes between {members}."
     parts = [
         f"{label} {', '.join(names[:MOST_NAMES])}{', …' if len(names) > MOST_NAMES else ''}"
         for label, names in changing.items()
         if names
     ]
-    first = f"The checkpoints disagree: {changed} of {several(total, 'conclusion')} change between {several(runs)}."
+    first = f"The {unit}s disagree: {changed} of {conclusions} change between {members}."
     return f"{first} Changing: {'; '.join(parts)}."
 
 
-def limits(names: Sequence[str]) -> str:
-    """Return the claims that this number of checkpoints allows."""
+def limits(names: Sequence[str], unit: str) -> str:
+    """Return the claims that this number of checkpoints, or of prompts of one, allows."""
     runs = len(names)
+    if unit != CHECKPOINT:
+        return f"{several(runs, unit)} of one checkpoint: seed variance was not measured."
     if runs == 1:
         return f"One checkpoint, {names[0]}: seed variance was not measured."
     few = f": too few for a claim about the recipe, which takes {WANTED}."
     return several(runs) + (few if runs < WANTED else " of one recipe.")
 
 
-def conclusion(measures: Measures, runs: int) -> str:
-    """Return what may be said about the checkpoints of one family; empty if its table says it all."""
+def conclusion(measures: Measures, runs: int, unit: str) -> str:
+    """Return what may be said about the members of one family; empty if its table says it all."""
     signs, verdicts = measures.where("tests with one sign"), measures.where("tests with one verdict")
     if signs and verdicts:
         one_sign, one_verdict = (round((row.value or 0) * row.n) for row in (signs[0], verdicts[0]))
@@ -187,7 +226,7 @@ def conclusion(measures: Measures, runs: int) -> str:
         return ""
     mean = means[0]
     text = (
-        f"Over {several(runs)} the stereotype score is {shown(mean.value, SHARE)} %, "
+        f"Over {several(runs, unit)} the stereotype score is {shown(mean.value, SHARE)} %, "
         f"SD {shown(sds[0].value, SHARE)} points."
     )
     if mean.n < FEW_CASES:
@@ -195,7 +234,8 @@ def conclusion(measures: Measures, runs: int) -> str:
     # Neutral items count for neither side, so only decided ones are judged.
     decided = whole.where("mean over checkpoints", of="stereotype score of decided pairs")
     judged = decided[0] if decided else mean
-    if judged.interval is None or runs < WANTED:
+    # Users choose prompts; they are not drawn from a population.
+    if judged.interval is None or runs < WANTED or unit != CHECKPOINT:
         return text
     low, high = (shown(end, SHARE) for end in judged.interval)
     side = {"prefers stereotypes": "above one half", "prefers anti-stereotypes": "below one half"}
@@ -209,9 +249,7 @@ def conclusion(measures: Measures, runs: int) -> str:
 
 ONE_CHECKPOINT = "! One checkpoint: seed variance was not measured."
 ONE_SIDED = "p is one-sided: X is closer to A than Y is."
-TABLE_1 = (
-    f"! SD above 2.5 points, or one checkpoint near 50 and another far above (at least {FEW_CASES} items)."
-)
+TABLE_1 = f"! SD above 2.5 points, or one value near 50 and another far above (at least {FEW_CASES} items)."
 BIAS_SCORE = (
     "bias: +100 if every answer that names a group follows the stereotype, −100 if none does; 0 is unbiased."
 )

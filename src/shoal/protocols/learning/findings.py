@@ -1,6 +1,7 @@
 """Findings of a plan's trainings: the conclusion of each table, lost tasks, negative transfer.
 
-A row whose i.i.d. score is significantly and 20 points below the iid row's lost the task, or never learnt it.
+A row whose i.i.d. score is significantly and 20 points below the iid row's lost the task, or never learnt it. Runs are
+tested too: a mean hides one that lost everything.
 
 Negative transfer (`docs/method/beyond.md` 7.10): training on a functionality's siblings makes it worse,
 Δ_F = s_F(its siblings trained on) - s_F(its whole capability held out), case by case.
@@ -22,11 +23,13 @@ from ...core.records import Finding, Measure, Result
 from ...stats.multiplicity import holm
 from ...stats.paired import sign_flip_test, sign_test
 from ..base import Compared
+from ..behaviour.build import load_suite
 from ..behaviour.wording import failed_checks
 from . import wording
 from .against_iid import common_seeds
 from .build import planned_folds, results_of, tasks_of
 from .comparison import ModelTable, average_measures, compare_models
+from .hyper import untuned
 from .lessons import held_out, training_cases
 from .scoring import FORGOTTEN, UNTRAINED
 from .settings import Settings
@@ -34,6 +37,7 @@ from .table3 import IID_COLUMN, Cell, Name, TableRow, name_of
 from .trainings import Floats, Row, Trainings, read_trainings
 
 CONCLUSION, NEGATIVE_TRANSFER, SHARED_TEXTS = "conclusion", "negative transfer", "shared texts"
+UNTUNED_NUMBERS = "untuned numbers"
 MUCH = 0.2
 """Smallest loss of i.i.d. score that is reported as a lost task."""
 CONCLUDED, LOST, SHARED, TRANSFER, OF_A_FOLD = 100.0, 20.0, 15.0, 5.0, 0.1
@@ -49,9 +53,8 @@ def compare_plan(settings: Settings, results: Sequence[Result]) -> Compared:
     for task in tasks_of(settings):
         own, about = results_of(task, results), {"task": task.task} if task.task else {}
         tables += compare_models(task, own, planned_folds(task))
-        of_trainings += [
-            replace(finding, groups={**about, **finding.groups}) for finding in training_findings(own)
-        ]
+        every = [*untuned_methods(task), *training_findings(own)]
+        of_trainings += [replace(finding, groups={**about, **finding.groups}) for finding in every]
     findings = [*table_findings(tables), *of_trainings]
     measures = []
     for table in tables:
@@ -75,6 +78,13 @@ def over_tasks(tables: Sequence[ModelTable], settings: Settings) -> list[Measure
         if len({table.trainings.jobs[0].model for table in of_model if not table.settings.model}) <= 1
         for row in average_measures(of_model, settings.seed)
     ]
+
+
+def untuned_methods(settings: Settings) -> list[Finding]:
+    """Return a finding on every method that takes vanilla's numbers."""
+    task = load_suite(settings.suite).task
+    names = untuned(settings, task) if settings.trains else []
+    return [Finding(UNTUNED_NUMBERS, wording.untuned(name, task), weight=LOST) for name in names]
 
 
 def conclusions(tables: Mapping[Name, Sequence[TableRow]]) -> list[Finding]:
@@ -117,7 +127,7 @@ def table_findings(tables: Sequence[ModelTable]) -> list[Finding]:
     """Return what several trainings show together: lost tasks and negative transfer."""
     findings = []
     for table in tables:
-        every = [*lost_tasks(table.rows), *negative_transfer(table.trainings)]
+        every = [*lost_tasks(table), *negative_transfer(table.trainings)]
         findings += [replace(finding, groups={**table.groups, **finding.groups}) for finding in every]
     return sorted(findings, key=lambda finding: -finding.weight)
 
@@ -125,15 +135,35 @@ def table_findings(tables: Sequence[ModelTable]) -> list[Finding]:
 # Lost tasks
 
 
-def lost_tasks(rows: Sequence[TableRow]) -> Iterator[Finding]:
-    """Yield the rows that lost the task or never learnt it; their other columns mean nothing."""
-    for row in rows:
+def lost_tasks(table: ModelTable) -> Iterator[Finding]:
+    """Yield the rows that lost the task or never learnt it, in some run at least; their other columns mean nothing."""
+    for row in table.rows:
         cell = row.cells.get(IID_COLUMN, Cell())
-        if row.verdict(IID_COLUMN) == "worse" and cell.change <= -MUCH:
+        scores, count = _lost_runs(table, row)
+        if count or (row.verdict(IID_COLUMN) == "worse" and cell.change <= -MUCH):
             kind = FORGOTTEN if wording.starts_trained(row.name) else UNTRAINED
             rests_on = tuple(measure for measure in (cell.score, cell.difference) if measure)
             groups = {"config": row.config, "method": row.method}
-            yield Finding(kind, wording.lost_task(row), rests_on, LOST, groups)
+            yield Finding(kind, wording.lost_task(row, scores, count), rests_on, LOST, groups)
+
+
+def _lost_runs(table: ModelTable, row: TableRow) -> tuple[list[float], int]:
+    """Return the i.i.d. score of each run, and how many runs lost the task (Bonferroni over the runs of all rows)."""
+    base = table.baseline
+    if base is None or row.is_baseline:
+        return [], 0
+    scenario = table.scenarios[row.name, table.trainings.hold_outs[0]]
+    ours, theirs = common_seeds(scenario, base)
+    new, old = scenario.iid[:, ours], base.iid[:, theirs]
+    known = ~np.isnan(new - old).any(axis=1)
+    if not ours or not known.any():
+        return [], 0
+    level = ALPHA / (len(ours) * len(table.trainings.rows))
+    lost = [
+        change.mean() <= -MUCH and sign_test(int((change > 0).sum()), int((change < 0).sum())) <= level
+        for change in (new - old)[known].T
+    ]
+    return new[known].mean(axis=0).tolist(), sum(lost)
 
 
 # Negative transfer
@@ -183,7 +213,7 @@ def _p(trainings: Trainings, sums: Floats, seeds: int) -> float:
 
 
 def shared_texts(table: ModelTable) -> list[Measure]:
-    """Return the share of such cases in each scenario; none where nothing is trained."""
+    """Return the share of such cases in each scenario, and in each fold that has any; none where nothing is trained."""
     trainings = table.trainings
     if not trainings.settings.trains:
         return []
@@ -203,6 +233,14 @@ def _measures(table: ModelTable, hold_out: str, trained: dict[Any, set[str]]) ->
     most = [fmean(flags[place] for place in places[name].tolist()) for name in table.compared]
     facts = {"cases": sum(flags), MOST: fmean(most) if most else 0.0}
     yield Measure(SHARED_TEXTS, fmean(flags), len(flags), {"hold out": hold_out}, facts=facts)
+    folds: dict[str, list[bool]] = {}
+    for name, members in places.items():
+        fold = table.trainings.groups(name).get(hold_out, "")
+        folds.setdefault(fold, []).extend(flags[place] for place in members.tolist())
+    for fold, own in folds.items():
+        if fold and any(own):
+            about = {"hold out": hold_out, hold_out: fold}
+            yield Measure(SHARED_TEXTS, fmean(own), len(own), about, facts={"cases": sum(own)})
 
 
 def _flags(trainings: Trainings, hold_out: Any, trained: dict[Any, set[str]]) -> list[bool]:
@@ -220,7 +258,7 @@ def _flags(trainings: Trainings, hold_out: Any, trained: dict[Any, set[str]]) ->
 
 def shared_findings(table: ModelTable, shared: list[Measure]) -> Iterator[Finding]:
     """Yield the rows whose gain could come from such cases alone."""
-    scenarios = {row.groups["hold out"]: row for row in shared}
+    scenarios = {row.groups["hold out"]: row for row in shared if MOST in row.facts}
     for row in table.rows[1:] if table.baseline else ():
         for hold_out, measure in scenarios.items():
             cell, before = (each.cells.get(hold_out) for each in (row, table.rows[0]))

@@ -14,14 +14,14 @@ from itertools import zip_longest
 
 from ...core.claims import claim_of_rows
 from ...core.records import Finding, Measure, Result
-from ...core.views import Block, Column, HeatMap, Number, Section, Summary, Table, Text, Tone, Words
+from ...core.views import Block, Column, Dots, HeatMap, Number, Section, Summary, Table, Text, Tone, Words
 from ...core.views import Cell as ShownCell
 from ...core.views import Row as ShownRow
 from ..behaviour.view import view as behaviour_view
 from . import wording
 from .build import results_of, tasks_of
 from .comparison import AVERAGE, OVER_METHODS
-from .findings import CONCLUSION
+from .findings import CONCLUSION, MOST, SHARED_TEXTS
 from .iid import OVERLAP
 from .settings import Settings
 from .table3 import (
@@ -43,6 +43,14 @@ Columns = Mapping[tuple[str, str], Mapping[Row, Cell]]
 
 MARKS = {"better": "▲", "worse": "▼"}
 TONES: Mapping[str, tuple[Tone, ...]] = {"better": ("good",), "worse": ("bad",), "": ()}
+BEFORE_AND_AFTER = {
+    "seen": "G, seen tests",
+    "functionality": "G, held-out functionalities",
+    "capability": "G, held-out capabilities",
+    "test type": "G, held-out test types",
+    IID_COLUMN: "i.i.d. score",
+}
+"""The rows of the chart."""
 SCENARIOS = {
     "seen": "seen: trained on the whole suite",
     "functionality": "func: the functionality itself was held out",
@@ -107,7 +115,9 @@ def _task_sections(
     blocks: list[Block] = [_table(columns, of_tasks=False), legend]
     answer = wording.headline(rows)
     return [
-        Section(title, answer, blocks, warnings, summary=_summary(answer, wording.verdict(rows)[1], blocks)),
+        Section(
+            title, answer, blocks, warnings, summary=_summary(answer, wording.verdict(rows)[1], blocks, rows)
+        ),
         Section(title, "", [_tests(rows)], _details(ours, seeds), detail="full"),
         *_averages(title, ours),
         Section(title, "", list(_matrices(means_of(measures, *name), task)), detail="full"),
@@ -173,11 +183,33 @@ def _picture(columns: Columns) -> HeatMap:
     return HeatMap(names, [(title, task) for task, title in columns], cells, "Table 3")
 
 
-def _summary(answer: Sequence[Words], tone: Tone, blocks: Sequence[Block]) -> Summary:
-    """Return the first screen: the verdict, the sentences below it, and Table 3."""
+def _summary(
+    answer: Sequence[Words], tone: Tone, blocks: Sequence[Block], rows: Sequence[TableRow] = ()
+) -> Summary:
+    """Return the first screen: the verdict, the sentences below it, the chart of the leading row, and Table 3."""
     first, *rest = answer
     text = " ".join(words.text.strip() for words in rest)
-    return Summary(first.text.strip(), tone, text, blocks=blocks)
+    chart = _before_and_after(wording.leading_row([row for row in rows if not row.is_baseline]))
+    return Summary(first.text.strip(), tone, text, chart=chart, blocks=blocks)
+
+
+def _before_and_after(row: TableRow | None) -> Table | None:
+    """Return the scores of a row next to the iid row's."""
+    lines = []
+    for column, title in BEFORE_AND_AFTER.items():
+        cell = row.cells.get(column) if row else None
+        if cell is None or cell.score is None or cell.before is None:
+            continue
+        before = replace(cell.score, value=cell.before, interval=None)
+        tone = TONES[cell.verdict]
+        dots = Dots([before, cell.score], (0.0, 1.0), None, tone or ("third",), True)
+        change = Number(cell.difference, tone, MARKS.get(cell.verdict, ""))
+        lines.append(ShownRow([title, Number(before), Number(cell.score), change, dots]))
+    if row is None or not lines:
+        return None
+    heads = [Column("", "left"), Column("before"), Column("after"), Column("diff")]
+    title = f"Before (○) and after (●) training on the suite, in %: {row.config} {row.method}"
+    return Table([*heads, Column("", "left", scale=(0.0, 1.0))], lines, title=title)
 
 
 def _warnings(findings: Sequence[Finding], results: Sequence[Result]) -> list[str]:
@@ -287,13 +319,14 @@ def _column_means(measures: Sequence[Measure]) -> Table:
 def _legend(
     settings: Settings, measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int
 ) -> list[str]:
-    """Return the marks and the sample size."""
+    """Return the terms, the marks and the sample size."""
     counts = {name: [row.n for row in measures if row.name == name] for name in ("suite score", "iid score")}
     suite, iid = (max(numbers, default=0) for numbers in counts.values())
     size = wording.sample_size(suite, iid, seeds)
+    terms = wording.of_terms({row.method for row in rows})
     if not any(cell.adjusted for row in rows for cell in row.cells.values()):
-        return [size]
-    return [wording.marks(is_adjusted=settings.profile == "recommended"), size]
+        return [terms, size]
+    return [terms, wording.marks(is_adjusted=settings.profile == "recommended"), size]
 
 
 def _details(measures: Sequence[Measure], seeds: int) -> list[str]:
@@ -302,6 +335,11 @@ def _details(measures: Sequence[Measure], seeds: int) -> list[str]:
         f"{row.value:,.0f} of {row.n:,} functionalities are compared; {row.note}".removesuffix("; ")
         for row in measures
         if row.name == "functionalities compared"
+    ]
+    lines += [
+        wording.shared(row.groups["hold out"], row.facts["cases"], row.n)
+        for row in measures
+        if row.name == SHARED_TEXTS and MOST in row.facts and row.value
     ]
     return [*lines, claim_of_rows(seeds).strip()]
 

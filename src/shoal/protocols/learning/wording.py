@@ -1,6 +1,6 @@
 """Sentences of behavioural learning: headline, findings, notes, legend. Fields in, text out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ...core.claims import ALPHA
@@ -60,21 +60,32 @@ def verdict(rows: Sequence[TableRow]) -> tuple[str, Tone]:
     return "It learns the tests; no carry-over to held-out ones was found.", "doubt"
 
 
-def headline(rows: Sequence[TableRow]) -> list[Words]:
-    """Return the verdict, then the changes of G on seen tests, of G on held-out ones, and of the i.i.d. score.
+WAYS = {
+    "better": "rises from {} to {}",
+    "worse": "falls from {} to {}",
+    "": "does not change clearly ({} → {})",
+}
+"""How a score changed, by the verdict of its test."""
 
-    A change is called one only where its test says so. With several rows the sentences count them, and name the row
-    that changed most.
+
+def headline(rows: Sequence[TableRow]) -> list[Words]:
+    """Return the verdict, then how G on seen tests, G on held-out ones and the i.i.d. score changed.
+
+    The scores are those of the leading row; with several rows a last sentence counts the others.
     """
     trained = [row for row in rows if not row.is_baseline]
     if not trained or len(trained) == len(rows):
         missing = "The iid row is not trained yet" if trained else "Only the iid row is trained"
         return [Words(f"{missing}: nothing to compare with.", "doubt")]
-    sentences = [
-        *_sentence("G on the tests it was shown", trained, {"seen": ""}),
-        *_sentence("G on held-out", trained, {name: f" {things}" for name, things in PLURALS.items()}),
-        *_sentence("The i.i.d. score", trained, {IID_COLUMN: ""}),
-    ]
+    sentences = []
+    if row := leading_row(trained):
+        name = (
+            f"{row.config} {row.method}, the best of {len(trained)} rows on seen tests. "
+            if trained[1:]
+            else ""
+        )
+        sentences = _changes(row, name)
+        sentences += [Words(_counts(trained))] if trained[1:] else []
     waiting = sum(any(cell.value is None for cell in row.cells.values()) for row in trained)
     if waiting:
         sentences.append(Words(f"Not complete yet: {waiting} of {_rows(len(trained))}.", "doubt"))
@@ -82,31 +93,37 @@ def headline(rows: Sequence[TableRow]) -> list[Words]:
     return _lines([Words(text, ("strong", tone)), *sentences] if text else sentences)
 
 
-def _sentence(subject: str, rows: Sequence[TableRow], columns: Mapping[str, str]) -> list[Words]:
-    """Return how the rows changed in some columns; nothing where none was tested."""
-    parts: list[str] = []
-    tones: set[Tone] = set()
-    for column, things in columns.items():
-        tested = [row for row in rows if row.is_tested(column)]
-        if tested:
-            text, tone = _changes(tested, column)
-            parts.append(f"{things}{_drawn(tested[0].cells[column])}: {text}")
-            tones.add(tone)
-    tone = tones.pop() if len(tones) == 1 else ""
-    return [Words(f"{subject}{';'.join(parts)}.", tone)] if parts else []
+def leading_row(rows: Sequence[TableRow]) -> TableRow | None:
+    """Return the tested row that gains most on seen tests; without such tests, the first tested row."""
+    tested = [row for row in rows if any(map(row.is_tested, row.cells))]
+    return max(tested, key=lambda row: row.cells.get("seen", Cell()).change, default=None)
 
 
-def _changes(rows: Sequence[TableRow], column: str) -> tuple[str, Tone]:
-    """Return which way the rows changed, with the scores of the one that changed most."""
-    better, worse = ([row for row in rows if row.verdict(column) == way] for way in ("better", "worse"))
-    tone: Tone = "quiet" if not better and not worse else "bad" if not better else "" if worse else "good"
-    if len(rows) == 1:
-        return f"{rows[0].verdict(column) or 'no clear change'} ({_change(rows[0], column)})", tone
-    if tone == "quiet":
-        return f"no clear change in any of {_rows(len(rows))}", tone
-    text = f"better in {len(better)} of {_rows(len(rows))}" + (f", worse in {len(worse)}" if worse else "")
-    row = max(better or worse, key=lambda row: abs(row.cells[column].change))
-    return f"{text} ({row.config} {row.method} {_change(row, column)})", tone
+def _changes(row: TableRow, name: str) -> list[Words]:
+    """Return a sentence per tested column of a row; the first names the row."""
+    subjects = {"seen": "G on the tests it was shown"}
+    subjects |= {column: f"G on held-out {things}" for column, things in PLURALS.items()}
+    sentences = []
+    for column, subject in {**subjects, IID_COLUMN: "The i.i.d. score"}.items():
+        if row.is_tested(column):
+            cell = row.cells[column]
+            change = WAYS[cell.verdict].format(points(cell.before), points(cell.value))
+            tone: Tone = "good" if cell.verdict == "better" else "bad" if cell.verdict else "quiet"
+            sentences.append(Words(f"{name}{subject}{_drawn(cell)} {change}.", tone))
+            name = ""
+    return sentences
+
+
+def _counts(rows: Sequence[TableRow]) -> str:
+    """Return how many rows improve on seen and on held-out tests, and how many lose i.i.d. score."""
+    tested = {name for row in rows for name in row.cells if row.is_tested(name)}
+    parts = [f"{sum(row.verdict('seen') == 'better' for row in rows)} improve on seen tests"]
+    for name in HOLD_OUTS[1:]:
+        if name in tested:
+            better = sum(row.verdict(name) == "better" for row in rows)
+            parts.append(f"{better} on held-out {PLURALS[name]}")
+    worse = sum(row.verdict(IID_COLUMN) == "worse" for row in rows)
+    return f"Among {_rows(len(rows))}: {', '.join(parts)}; in {worse} the i.i.d. score falls."
 
 
 def _change(row: TableRow, column: str) -> str:
@@ -161,11 +178,16 @@ def common_tone(tables: Mapping[str | None, Sequence[TableRow]]) -> Tone:
 # Findings about rows
 
 
-def lost_task(row: TableRow) -> str:
-    """Return that a row lost the task, or did not learn it."""
+def lost_task(row: TableRow, scores: Sequence[float], count: int) -> str:
+    """Return that a row lost the task, or did not learn it, in all of its runs or in `count`, with their scores."""
     verb = "lost" if starts_trained(row.name) else "did not learn"
-    change = _change(row, IID_COLUMN)
-    return f"{row.config} {row.method} {verb} the task (i.i.d. score {change}). Ignore its other columns."
+    change, runs = _change(row, IID_COLUMN), ""
+    if 0 < count < len(scores):
+        change = f"{points(row.cells[IID_COLUMN].before)} → {', '.join(map(points, scores))}"
+        runs = f" in {count} of {len(scores)} runs"
+    return (
+        f"{row.config} {row.method} {verb} the task{runs} (i.i.d. score {change}). Ignore its other columns."
+    )
 
 
 def starts_trained(row: Row) -> bool:
@@ -180,6 +202,16 @@ def negative_transfer(groups: Mapping[str, str], capability: str, change: float,
         f"{groups['config']} {groups['method']}: {showing} the other tests of {capability} costs "
         f"{groups['functionality']} {-100 * change:.1f} points in {'this run' if runs == 1 else 'these runs'}."
     )
+
+
+def untuned(method: str, task: str) -> str:
+    """Return that a method takes vanilla's numbers."""
+    return f"{method}: the paper has no tuned numbers for {task}, so vanilla's are used."
+
+
+def shared(hold_out: str, cases: int, n: int) -> str:
+    """Return how many test cases have texts that the tested model was trained on."""
+    return f"{COLUMNS[hold_out]}: the training data hold all texts of {cases:,} of {n:,} test cases."
 
 
 def shared_gain(row: Row, hold_out: str, cases: int, n: int, gain: float) -> str:
@@ -236,6 +268,22 @@ def saturated(tight: Sequence[tuple[str, float]], total: int, confidence: float)
 def of_average(count: int) -> str:
     """Return what Avg means."""
     return f"Avg: mean of the {count} scores G of a row."
+
+
+METHOD_WORDS = {
+    "vanilla": "plain training",
+    "lp": "linear probe on a frozen encoder",
+    "lp-ft": "linear probe, then training",
+    "irm": "invariant risk minimisation",
+    "group-dro": "weighs the worst environment most",
+    "fish": "aligns gradients of environments",
+}
+
+
+def of_terms(methods: Collection[str]) -> str:
+    """Return what G and the methods are."""
+    words = [f"{name}: {METHOD_WORDS[name]}" for name in METHOD_WORDS if name in methods]
+    return "; ".join(["G: harmonic mean of suite score and i.i.d. score", *words])
 
 
 def marks(*, is_adjusted: bool) -> str:

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
 from ...core.ranges import Within
 from ..batch import Batch
@@ -80,12 +80,15 @@ class Method:
             counts[key] = counts.get(key, 0) + len(one)
         return sum(-(-count // size) for (_, size), count in counts.items())
 
-    def step(self, model: Learner, batches: Sequence[Batch], stepper: Stepper, progress: float) -> float:
-        """Update the model from these batches and return the loss; `progress` is the share of the training done."""
+    def step(self, model: Learner, batches: Sequence[Batch], stepper: Stepper, progress: float) -> Tensor:
+        """Update the model from these batches and return the loss; `progress` is the share of the training done.
+
+        Nothing here may read a tensor: on a GPU that would wait for all steps so far.
+        """
         (batch,) = batches
         loss = batch.loss(model(batch.inputs))
         stepper.step(loss)
-        return loss.item()
+        return loss.detach()
 
 
 @dataclass

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import torch
 from numpy.random import Generator
+from torch import Tensor
 
 from ...core.ranges import AtLeastOne, Share
 from ..batch import Batch
@@ -52,14 +53,14 @@ class Fish(Method):
         share = 1 / inner if self.iid_always and inner > 1 else 0.0
         return steps_of_an_epoch(known, batch, chances(known, self.kappa, share), inner)
 
-    def step(self, model: Learner, batches: Sequence[Batch], stepper: Stepper, progress: float) -> float:
+    def step(self, model: Learner, batches: Sequence[Batch], stepper: Stepper, progress: float) -> Tensor:
         """Step once on each batch, then move part of the way; return the mean loss."""
         start = [weight.detach().clone() for weight in stepper.weights]
         losses = []
         for batch in batches:
             loss = batch.loss(model(batch.inputs))
             stepper.step(loss)
-            losses.append(loss.item())
+            losses.append(loss.detach())
         share = 1.0 if progress < self.plain_share else self.epsilon
         with torch.no_grad():
             for weight, before in zip(stepper.weights, start, strict=True):
@@ -67,7 +68,7 @@ class Fish(Method):
                 weight.copy_(torch.lerp(before, weight, share))
         if self.extra_momentum_step:
             stepper.drift()
-        return sum(losses) / len(losses)
+        return torch.stack(losses).mean()
 
     def _inner(self, known: Sequence[Environment]) -> int:
         return max(1, min(self.inner_steps, len(known)))

@@ -3,15 +3,16 @@
 Sagawa et al. 2020, Algorithm 1, https://arxiv.org/abs/1911.08731
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
-import numpy as np
+import torch
 from numpy.random import Generator
+from torch import Tensor
 
 from ...core.ranges import Within
-from ..batch import Batch
+from ..batch import Batch, to_device
 from ..environments import Environment
 from ..learner import Learner, Stepper
 from .base import Sampled, draw, steps_of_an_epoch
@@ -37,8 +38,10 @@ class GroupDRO(Sampled):
     importance: bool = True
     excess: bool = True
     by_environment: ClassVar[bool] = True
-    blame: dict[str, float] = field(default_factory=dict, init=False, repr=False)
-    """log q, up to a constant."""
+    places: dict[str, int] = field(default_factory=dict, init=False, repr=False)
+    """Weighted environments, and their places in `blame`."""
+    blame: Tensor = field(default_factory=lambda: torch.zeros(0), init=False, repr=False, compare=False)
+    """log q, up to a constant, on the model's device."""
     shares: dict[str, float] = field(default_factory=dict, init=False, repr=False)
     """Share of each weighted environment in the draws."""
     apart: float = field(default=0.0, init=False, repr=False)
@@ -49,7 +52,8 @@ class GroupDRO(Sampled):
         suite = [one.name for one in environments if one.kind != "iid"]
         self.apart = self.iid_share if 0 < len(suite) < len(environments) else 0.0
         names = suite if self.apart else [one.name for one in environments]
-        self.blame = dict.fromkeys(names, 0.0)
+        self.places = {name: place for place, name in enumerate(names)}
+        self.blame = torch.zeros(len(names), dtype=torch.float64)
         every = dict(zip((one.name for one in environments), self.chances(environments), strict=True))
         total = sum(every[name] for name in names)
         self.shares = {name: float(every[name] / total) for name in names}
@@ -61,36 +65,38 @@ class GroupDRO(Sampled):
         """Return as many steps as show the examples of one plain epoch."""
         return steps_of_an_epoch(known, batch, self.chances(known))
 
-    def step(self, model: Learner, batches: Sequence[Batch], stepper: Stepper, progress: float) -> float:
+    def step(self, model: Learner, batches: Sequence[Batch], stepper: Stepper, progress: float) -> Tensor:
         """Update weights and model once; return the weighted loss."""
         (batch,) = batches
         logits = model(batch.inputs)
         loss = batch.loss(logits)
-        if batch.environment in self.blame:
+        self.blame = to_device(self.blame, loss.device)
+        if batch.environment in self.places:
             # q_g *= exp(eta * loss_g / (m * p_g)), in logs
-            excess = loss.item() - (batch.bounded.floor(logits) if self.excess else 0.0)
-            chance = self.shares[batch.environment] if self.importance else 1 / len(self.blame)
-            self.blame[batch.environment] += self.rate(stepper) * excess / (len(self.blame) * chance)
-        weights = self.weights()
-        objective = self._share(batch, weights) * loss
+            floor = batch.bounded.floor(logits) if self.excess else 0.0
+            excess = loss.detach().to(self.blame.dtype) - floor
+            chance = self.shares[batch.environment] if self.importance else 1 / len(self.places)
+            change = self.rate(stepper) * excess / (len(self.places) * chance)
+            self.blame[self.places[batch.environment]] += change
+        objective = self._weighted(batch, loss)
         stepper.step(objective)
-        return objective.item()
+        return objective.detach()
 
     def rate(self, stepper: Stepper) -> float:
         """Return η: the option, or a value that separates environments in a training of any length."""
         if self.step_size is not None:
             return self.step_size
-        drawn = (1 - self.apart) / len(self.blame)
+        drawn = (1 - self.apart) / len(self.places)
         return min(LARGEST, max(SMALLEST, STRENGTH / (stepper.total * drawn)))
 
     def weights(self) -> dict[str, float]:
         """Return q, the weight of each environment."""
-        raised = np.exp(np.array(list(self.blame.values())) - max(self.blame.values()))
-        return dict(zip(self.blame, (raised / raised.sum()).tolist(), strict=True))
+        return dict(zip(self.places, self.blame.softmax(dim=0).tolist(), strict=True))
 
-    def _share(self, batch: Batch, weights: Mapping[str, float]) -> float:
-        """Return the factor of a batch's loss: q over the probability of the draw."""
-        if batch.environment not in weights:  # i.i.d. data with a share
-            return 1.0 if self.importance else 1 / len(weights)
-        weight = weights[batch.environment]
-        return weight / self.shares[batch.environment] if self.importance else weight
+    def _weighted(self, batch: Batch, loss: Tensor) -> Tensor:
+        """Return a batch's loss times q over the probability of the draw."""
+        if batch.environment not in self.places:  # i.i.d. data with a share
+            return loss if self.importance else 1 / len(self.places) * loss
+        weight = self.blame.softmax(dim=0)[self.places[batch.environment]]
+        share = self.shares[batch.environment] if self.importance else 1.0
+        return (weight / share).to(loss.dtype) * loss

@@ -72,19 +72,19 @@ class IRM(Sampled):
     def _count(self, known: Sequence[Environment]) -> int:
         return min(self.per_step or len(known), len(known))
 
-    def step(self, model: Learner, batches: Sequence[Batch], stepper: Stepper, progress: float) -> float:
+    def step(self, model: Learner, batches: Sequence[Batch], stepper: Stepper, progress: float) -> Tensor:
         """Update the model once from one batch of every environment; return the summed risk."""
         weight = self.penalty if progress >= self.penalty_start else self.first_penalty
-        total = 0.0
+        risks = []
         for batch in batches:
             share = self.shares.get(batch.environment, 1.0)
             logits = model(batch.inputs)
             risk = batch.loss(logits)
             objective = risk + weight * self.penalty_of(batch, logits) if weight else risk
             stepper.add(share * objective / max(1.0, weight))
-            total += share * risk.item()
+            risks.append(share * risk.detach())
         stepper.update()
-        return total
+        return torch.stack(risks).sum()
 
     def penalty_of(self, batch: Batch, logits: Tensor) -> Tensor:
         """Return P_e = ‖∂R_e(w ∘ z)/∂w‖² at w = 1."""

@@ -7,7 +7,7 @@ from functools import partial
 from typing import ClassVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from ..batch import Batch
 from ..config import TrainConfig
@@ -30,7 +30,7 @@ class L2(Method):
     def phases(self, config: TrainConfig) -> list[Phase]:
         return [Phase(config if self.penalty else replace(config, weight_decay=self.decay))]
 
-    def step(self, model: Learner, batches: Sequence[Batch], stepper: Stepper, progress: float) -> float:
+    def step(self, model: Learner, batches: Sequence[Batch], stepper: Stepper, progress: float) -> Tensor:
         """Update the model once from one batch; return its loss."""
         if not self.penalty:
             return super().step(model, batches, stepper, progress)
@@ -38,7 +38,7 @@ class L2(Method):
         loss = batch.loss(model(batch.inputs))
         size = torch.stack([weight.square().sum() for weight in stepper.weights]).sum()
         stepper.step(loss + self.decay / 2 * size)
-        return loss.item()
+        return loss.detach()
 
 
 @dataclass
