@@ -139,7 +139,7 @@ def test_stored_answers_are_options_and_the_rest_is_counted_with_both_bounds(tmp
 @pytest.mark.parametrize(("change", "problem"), [
     ({"label": 3}, "label is 3"),
     ({"answer_info": {}}, "not a BBQ question: KeyError"),
-    ({"example_id": 0}, "there twice"),
+    ({"example_id": 0}, "occurs twice"),
 ])  # fmt: skip
 def test_invalid_rows_are_errors_with_their_line(change, problem, tmp_path):
     path = write(tmp_path / "Age.jsonl", [row(0), row(1) | change])
