@@ -53,23 +53,9 @@ def test_try_prints_a_table_in_which_data_are_never_markup(suite, predictions):
     assert "expected positive, got negative" in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["try", "behaviour", "predictions:x", "--set", "suite"], 1, "not of the form key=value"),
-        (["try", "behaviour", "predictions:x", "--set", "suite=a", "--set", "suite=b"], 1, "given twice"),
-        (["try", "behaviour", "predictions:absent.jsonl"], 1, "absent.jsonl: no such file"),
-        (["try", "behaviour", "nonsense:bert"], 1, "model 'nonsense:bert'"),
-        (["try", "behaviour"], 2, "Missing argument 'MODEL'"),
-        (["import", ROOT / "README.md", "--out", "x.jsonl"], 1, "not a suite in a format that is known"),
-        (["sing"], 2, "No such command"),
-    ],
-)
-def test_what_is_wrong_is_said_in_a_line_or_three(arguments, code, message):
-    done = shoal(*arguments)
-    assert done.exit_code == code, done.output
-    assert message in done.output
-    assert "Traceback" not in done.output
+def test_a_choice_of_cases_is_said(suite, predictions):
+    done = shoal("try", "behaviour", predictions, "--set", f"suite={suite}", "--only", "functionality=good")
+    assert done.exit_code == 0 and "2 cases of the suite were not asked" in " ".join(done.output.split())
 
 
 def test_check_describes_a_suite(suite):

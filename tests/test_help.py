@@ -50,17 +50,6 @@ def test_list_settings_has_every_setting_with_its_default(protocol):
     assert max(map(len, output.splitlines())) <= 80
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["help", "modls"], "try: shoal help models"),
-        (["list", "settings"], "settings of which protocol?"),
-    ],
-)
-def test_a_wrong_word_gets_an_answer(arguments, words):
-    assert words in shoal(*arguments, code=2)
-
-
 def test_every_list_fits_a_terminal_and_is_part_of_the_whole():
     whole = shoal("list")
     assert max(map(len, whole.splitlines())) <= 80

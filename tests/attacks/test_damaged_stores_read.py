@@ -46,13 +46,10 @@ def other_digit(content: bytes, rng: random.Random) -> bytes:
 
 
 DAMAGES: dict[str, Damage] = {
-    "cut": lambda content, rng: content[: rng.randrange(len(content))],
     "flipped": flipped,
     "another digit": other_digit,
     "emptied": lambda content, rng: b"",
-    "a list": lambda content, rng: b"[5]\n",
     "an object": lambda content, rng: b'{"a": 1}\n',
-    "not text": lambda content, rng: b"\xff\xfe\x00",
 }
 FILES = ("cases/*.jsonl", *(f"jobs/*/{name}" for name in (
     "measures.json", "outcomes.jsonl", "checks.json", "answers.jsonl", "answers.digest", "job.json",

@@ -3,8 +3,6 @@
 import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -56,13 +54,6 @@ def ignores_the_end(texts):
     (HERE / "asked").touch()
     time.sleep(60)
 
-
-def waits_for_its_killer(texts):
-    if not (HERE / "killed").exists():
-        (HERE / "asked.tmp").write_text(str(os.getpid()))
-        (HERE / "asked.tmp").replace(HERE / "asked")
-        signal.pause()
-    return ["positive" for text in texts]
 """
 
 
@@ -93,30 +84,6 @@ def test_a_killed_worker_is_noticed_replaced_and_its_job_done_again_once(plan_of
     assert (tmp_path / "deaths").read_text() == "xx"
     assert ended["exits"] is not None and "Traceback" not in ended["exits"]
     assert [store.is_done(job.id) for job in jobs] == [True, True, False, False]
-
-
-@pytest.mark.slow
-def test_a_worker_that_is_killed_from_outside_does_not_stop_the_verb(plan_of, tmp_path):
-    """As the kernel does it: the job that was in flight is done by another worker, the verb ends as if nothing was."""
-    plan = plan_of("waits_for_its_killer", "fine")
-    command = [sys.executable, "-c", "from shoal.cli import main; main()", "run", str(plan), "--workers", "2"]
-    run = subprocess.Popen(
-        [*command, "--into", "runs"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    while not (tmp_path / "asked").exists():
-        assert run.poll() is None, run.stdout and run.stdout.read()
-        time.sleep(0.05)
-    (tmp_path / "killed").touch()
-    os.kill(int((tmp_path / "asked").read_text()), signal.SIGKILL)
-    output, _ = run.communicate(timeout=300)
-    assert run.returncode == 0, output
-    assert output.count("  done\n") == 2 and "Traceback" not in output
-    store = RunStore(tmp_path / "runs")
-    assert all(store.is_done(job.id) for job in check_plan(read_plan(plan)))
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import shutil
 import signal
 import stat
 import subprocess
@@ -82,14 +81,11 @@ def test_a_report_goes_into_a_pipe_as_a_page_alone(world):
 
 
 MODELS = """
-import asyncio, sys, time
+import asyncio, sys
 
-def nan(texts): return [{"negative": float("nan"), "neutral": 0.5, "positive": 0.5} for _ in texts]
-def margins(texts): return [{"negative": -2.5, "neutral": -3.0, "positive": -1.5} for _ in texts]
 def one_too_many(texts): return ["neutral"] * len(texts), [0.5] * (len(texts) + 1)
 def huge(texts): return [{"negative": 10**400, "neutral": 0, "positive": 0} for _ in texts]
 def ends_the_program(texts): sys.exit(7)
-def hangs(texts): time.sleep(600)
 def cancelled(texts): raise asyncio.CancelledError("lost the server")
 """
 
@@ -97,12 +93,9 @@ def cancelled(texts): raise asyncio.CancelledError("lost the server")
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        ("nan", "not finite"),
-        ("margins", "not probabilities"),
         ("one_too_many", "gave confidences of shape (33,) to 32 examples"),
         ("huge", "not numbers"),
         ("ends_the_program", "sys.exit(7)"),
-        ("hangs?timeout=0.2", "no answer within 0.2 seconds"),
         ("cancelled", "CancelledError: lost the server"),
     ],
 )
@@ -148,36 +141,6 @@ def test_a_module_that_changes_between_kill_and_resume_never_gives_a_mixture(wor
     assert done.returncode == 0, done.stdout + done.stderr
     (answers,) = world.glob("runs/jobs/*/answers.jsonl")
     assert {json.loads(line)["data"]["label"] for line in answers.read_text().splitlines()} == {"negative"}
-
-
-def test_pickled_weights_and_code_do_not_come_in_by_the_back_door(world):
-    torch = pytest.importorskip("torch", reason="needs shoal[hf]")
-    from safetensors.torch import load_file
-
-    tiny = Path(package.__file__).parent / "models" / "tiny" / "sentiment"
-    folder = shutil.copytree(tiny, world / "model")
-    ask = ("try", "behaviour", "hf:model", *SUITE)
-    weights = folder / "model.safetensors"
-    content = weights.read_bytes()
-    weights.write_bytes(content[: len(content) // 2])
-    assert "SafetensorError" in refused(*ask)  # a download that was cut short
-    weights.write_bytes(content)
-    tensors = load_file(weights)
-    weights.unlink()
-    torch.save(tensors, folder / "weights.bin")
-    index = {"metadata": {}, "weight_map": dict.fromkeys(tensors, "weights.bin")}
-    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-    assert "allow_pickle=yes" in refused(*ask)
-    (folder / "model.safetensors.index.json").unlink()
-    weights.write_bytes(content)
-    config = json.loads((folder / "config.json").read_text())
-    for wrong in (
-        {"auto_map": {"AutoModelForSequenceClassification": "evil.Model"}},
-        {"id2label": 3},
-        {"hidden_size": "many"},
-    ):
-        (folder / "config.json").write_text(json.dumps(config | wrong))
-        refused(*ask)
 
 
 CHECK, IMPORT = ("check", "suite.jsonl"), (*WRITERS["import"], "out.jsonl")

@@ -134,7 +134,10 @@ WRONG_SPECS = (
     *("", ":", "hf:", "python:", "nonsense:bert", "hf:absent/folder", "hf:answers.jsonl", "tiny:sentimnet"),
     *("python:json", "python:absent_module:f", "python:json:absent", "python:json:dumps?timeout=soon"),
     *("python:./wrong_models:right", "vectors:absent.txt", "predictions:absent.jsonl", "predictions:."),
-    *(f"{A}?{option}" for option in ("format=zip", "x=1", "labels=", "labels=a,a", "labels=a:x:y", "id=nr")),
+    *(
+        f"{A}?{option}"
+        for option in ("format=zip", "x=1", "labels=", "labels=a,a", "labels=a:x:y", "id=nr", "id=a&id=b")
+    ),
     *("predictions:table.csv", "predictions:plan.toml", "predictions:suite.jsonl"),
     *("tiny:sentiment?device=gpu", "tiny:sentiment?max_length=0", "tiny:sentiment?labels=negative"),
 )
@@ -169,7 +172,7 @@ WRONG_TABLES = (
     'text,label\n"a,positive\nb,negative\n',
 )
 WRONG_ARGUMENTS: dict[tuple[str, ...], tuple[str, ...]] = {
-    TRY: ("--limit 0", "--only zzz*", "--nonsense"),
+    TRY: ("--limit 0", "--only zzz*", "--nonsense", "--set limit=1 --set limit=2"),
     IMPORT: (
         *("", "--text sentence --label label", "--text text --label gold", "--text text", "--label label"),
         *("--type INV --original text", "--text text --label label --labels positive=good", "--type XYZ"),

@@ -5,7 +5,6 @@ import json
 from dataclasses import fields, replace
 from io import StringIO
 from pathlib import Path
-from unicodedata import category
 
 import pytest
 from hypothesis import given, settings
@@ -14,13 +13,10 @@ from rich.console import Console
 from toy_suite import rows_of, write_suite
 
 from shoal import Measure, Measures, Result
-from shoal.comparing.gate import judge
 from shoal.comparing.pairs import Choices, compare
-from shoal.comparing.rules import Rule
 from shoal.comparing.summary import comparison_summary
-from shoal.comparing.view import comparison_sections, verdict_sections
+from shoal.comparing.view import comparison_sections
 from shoal.protocols.behaviour.score import REFUSED, refusal_rate
-from shoal.protocols.behaviour.view import view
 from shoal.protocols.learning.settings import Train
 from shoal.render.latex import ESCAPES, escape_latex
 from shoal.render.terminal import print_sections
@@ -88,23 +84,6 @@ def test_several_runs_are_given_by_side(shoal, predicting, suite):
     one_against_two = [word for word in sides[2:]]
     text = " ".join(shoal("compare", *one_against_two, "--set", f"suite={suite}").stdout.split())
     assert "One run against several: tests hold for these runs only" in text
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        ([], 2, "give two models"),
-        (["--a", "z"], 2, "--a and --b are given together"),
-        (["x", "y"], 1, "'x' is neither a model, nor a result file, nor a job of runs"),
-        (["predictions:x", "predictions:y", "--set", "suite=absent"], 1, "suite 'absent' is neither a file"),
-    ],
-)
-def test_what_is_wrong_is_said(shoal, arguments, code, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    done = shoal("compare", *arguments)
-    assert done.exit_code == code, done.output
-    assert message in done.output
-    assert "Traceback" not in done.output
 
 
 def test_result_files_are_compared_unpaired(shoal, predicting, suite, tmp_path):
@@ -200,31 +179,6 @@ def test_nobody_is_better_overall_when_pass_rate_and_suite_score_disagree(make):
     assert "better overall" not in text
 
 
-@pytest.mark.parametrize("width", [60, 80])
-def test_a_b_and_diff_never_disappear(sides, width):
-    lines = printed(compare([sides[0]], [sides[1]], Choices()), width=width).splitlines()
-    assert all(len(line) <= width for line in lines)
-    assert any(line.split()[:3] == ["A", "B", "diff"] for line in lines)
-    assert any(line.startswith("▼") and {"90.0", "0.0", "−90.0"} <= set(line.split()) for line in lines)
-    assert any(line.startswith("▲") and {"50.0", "100.0", "+50.0"} <= set(line.split()) for line in lines)
-
-
-def test_only_four_symbols_and_a_warning_sign_occur(sides, make):
-    a, b = sides
-    shown = [
-        printed(compare([a], [b], choices), full=full, changed=changed)
-        for choices in (Choices(), Choices(over="templates"))
-        for full, changed in ((False, False), (True, False), (False, True))
-    ]
-    console = Console(file=StringIO(), width=120, highlight=False)
-    every = Rule({"functionality": "*"}, at_least=0.6), Rule(no_worse_than_baseline_by=0.9)
-    print_sections(verdict_sections(judge(every, b, a), b), console)
-    print_sections(view(None, [replace(b, job={**b.job, "settings": {"suite": "s"}})], (), ()), console)
-    text = "".join([*shown, console.file.getvalue()])  # type: ignore[attr-defined]
-    symbols = {letter for letter in text if category(letter) == "So" or letter in "†‡*"}
-    assert symbols == set("▲▼✓✗")
-
-
 def test_the_header_names_the_settings_in_which_the_sides_differ(make):
     one, same = (make({"f": [1] * 9}, settings={"suite": "s", "limit": 9}) for _ in range(2))
     other = make({"f": [1] * 9}, settings={"suite": "t", "limit": 9})
@@ -235,24 +189,6 @@ def test_the_header_names_the_settings_in_which_the_sides_differ(make):
         for name in ("lp", "irm")
     ]
     assert "A and B also differ in train.method (lp and irm)." in printed(compare(trained[:1], trained[1:]))
-
-
-def test_over_templates_shows_an_interval_from_six_on_and_the_number_in_full(make):
-    def text(templates: int, **options) -> str:
-        a, b = (make({"f": hits}, templates) for hits in ([1] * 60, [0] * 60))
-        over = compare([a], [b], Choices(over="templates"))
-        shown = (
-            printed(over, full=True)
-            if not options
-            else printed(compare([a], [b]), over_templates=over, **options)
-        )
-        return " ".join(shown.split())
-
-    assert "too few templates (5)" in text(5) and "▼" not in text(5)
-    assert "too few templates" not in text(6) and "▼ f 100.0 0.0" in text(6)
-    beside = text(6, full=True)
-    assert "▼ f 100.0 0.0" in beside and "(6 templates)" in beside
-    assert "1 of 1 groups have too few templates" in text(5, full=True)
 
 
 @given(st.text(max_size=30))
@@ -280,14 +216,6 @@ def rules(tmp_path):
     return path
 
 
-def test_a_gate_that_is_met_says_so_and_exits_0(shoal, make, rules, tmp_path):
-    path = write_result(tmp_path / "result.json", make({"a": [1] * 50, "b": [1] * 50}))
-    done = shoal("gate", path, "--rules", rules)
-    assert done.exit_code == 0, done.output
-    assert "Gate met: 2 rules passed (exit code 0)." in done.stdout
-    assert "✓" in done.stdout and "✗" not in done.stdout
-
-
 def test_a_gate_that_is_not_met_exits_3_and_says_which_with_its_numbers(shoal, make, rules, tmp_path):
     path = write_result(tmp_path / "result.json", make({"a": [1] * 50, "[b]": [1] * 29 + [0] * 21}))
     xml = tmp_path / "shoal.xml"
@@ -305,21 +233,6 @@ def test_a_gate_that_is_not_met_exits_3_and_says_which_with_its_numbers(shoal, m
         ("a", True),
         ("[b]", False),
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('{"jobs": [], "measures": []}', "an object with one job and its measures is expected"),
-        ('{"jobs": [{}], "measures": [{"name": "pass rate"}]}', "measures.0.value: field required"),
-    ],
-)
-def test_a_file_that_is_no_result_is_refused(shoal, tmp_path, rules, text, message):
-    path = tmp_path / "result.json"
-    path.write_text(text)
-    done = shoal("gate", path, "--rules", rules)
-    assert done.exit_code == 1, done.output
-    assert message in done.output
 
 
 def test_a_relative_rule_without_a_baseline_is_refused_before_any_model_is_asked(shoal, tmp_path):

@@ -7,7 +7,7 @@ from scipy.stats import binom
 
 from shoal import Finding, Measure, Measures, Result
 from shoal.comparing.gate import judge
-from shoal.comparing.rules import Rule, read_rules
+from shoal.comparing.rules import Rule
 from shoal.comparing.view import gate_verdict
 from shoal.core.errors import DataError, PlanError
 from shoal.core.records import Basis
@@ -192,38 +192,6 @@ def test_a_rule_that_could_mean_several_things_is_refused(make):
     result = make({"a1": [1] * 30, "a2": [1] * 30})
     with pytest.raises(PlanError, match='rule 1 selects 2 groups at once[^$]*functionality = "\\*"'):
         judge([Rule({"capability": "a", "test type": "MFT"}, at_least=0.5)], result)
-
-
-def test_per_cent_in_the_place_of_a_fraction_is_refused(make):
-    with pytest.raises(PlanError, match="a fraction between 0 and 1[^$]*try: at_least = 0.9"):
-        judge([Rule(at_least=90)], make({"f": [1]}))
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "no rules\n  try: tables that begin with \\[\\[rule\\]\\]"),
-        ("[[rules]]\nat_least = 1", 'unknown key "rules"'),
-        ("[[rule]]\nat_leest = 0.9", 'rule 1: at_leest = 0.9[^$]*try: "at_least"'),
-        ("[[rule]]\ncapability = 'c'", "rule 1: none of at_least, at_most, no_worse_than_baseline_by"),
-        (
-            "[[rule]]\nat_least = 0.9\nno_worse_than_baseline_by = 0.1",
-            "rule 1: at_least and no_worse_than_baseline_by in one rule",
-        ),
-        ("[[rule]]\nat_least = nan", "a number is expected"),
-        ("[[rule]]\nat_least = 1\njudge = 'lower'", "judge = 'lower'[^$]*try: \"lower bound\""),
-        ("[[rule]]\nat_least = 1\nfunctionality = 3", 'functionality = 3[^$]*try: functionality = "3"'),
-        (
-            "[[rule]]\nat_least = 1\nallow_errors = 1",
-            "allow_errors = 1\n  why: a value such as true is expected",
-        ),
-    ],
-)
-def test_a_wrong_file_is_refused_by_name(tmp_path, text, message):
-    path = tmp_path / "gate.toml"
-    path.write_text(text)
-    with pytest.raises(PlanError, match=f"gate.toml: {message}" if "rule 1" in message else message):
-        read_rules(path)
 
 
 def test_a_verdict_that_the_exact_test_holds_back_says_so(make):

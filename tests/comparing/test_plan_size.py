@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 
 from shoal import Result
-from shoal.comparing.pairs import Choices, compare
+from shoal.comparing.pairs import compare
 from shoal.comparing.power import plan_size
 from shoal.core.errors import DataError, PlanError
 from shoal.stats.power import sign_test_power
 
 Make = Callable[..., Result]
-AS_USUAL = Choices(power=False)
 
 
 def pair(make: Make, changes: dict[str, Sequence[int]]) -> tuple[Result, Result]:

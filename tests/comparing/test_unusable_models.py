@@ -12,49 +12,12 @@ from shoal.comparing.pairs import compare
 from shoal.comparing.rules import Rule
 from shoal.comparing.view import comparison_sections
 
-READERS = """
-def perfect(texts):
-    names = {"positive": "great", "negative": "terrible", "neutral": "okay"}
-    return ["consistent" if names[text.split()[0]] == text.split()[-1] else "inconsistent" for text in texts]
-
-def constant(texts):
-    return ["inconsistent"] * len(texts)
-"""
 Shoal = Callable[..., Any]
 
 
 def first_line(stdout: str) -> str:
     """Return the first line below the heading."""
     return stdout.split("\n\n")[1].replace("\n", " ")
-
-
-@pytest.fixture
-def cood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Options for COOD on toy texts, and two models: python:cood_readers:perfect and python:cood_readers:constant."""
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delitem(__import__("sys").modules, "cood_readers", raising=False)
-    (tmp_path / "cood_readers.py").write_text(READERS)
-    rows = [f"{label} thing {n},{label}" for n in range(40) for label in ("positive", "negative", "neutral")]
-    (tmp_path / "toy.csv").write_text("text,label\n" + "\n".join(rows) + "\n")
-    options = [f"data={tmp_path / 'toy.csv'}", "per_label=5", "test_per_label=12", "validation_per_label=4"]
-    options += ["trained=true"]
-    return [word for option in options for word in ("--set", option)]
-
-
-def test_a_cood_model_that_answers_a_constant_fails_a_gate_on_accuracy(shoal: Shoal, cood, tmp_path):
-    gate = tmp_path / "gate.toml"
-    gate.write_text('[[rule]]\nmeasure = "accuracy"\nkind = "COOD"\nat_least = 0.9\n')
-    done = shoal(
-        "gate", "python:cood_readers:constant", "--protocol", "cood", *cood, "--rules", gate, "--json"
-    )
-    assert done.exit_code == 3, done.output
-    verdicts = {row["measure"]: row for row in json.loads(done.stdout)["verdicts"]}
-    assert verdicts["accuracy"]["met"], (
-        "it says inconsistent to all, which is right for every unseen combination"
-    )
-    assert verdicts["usable model"]["status"] == "error"
-    fine = shoal("gate", "python:cood_readers:perfect", "--protocol", "cood", *cood, "--rules", gate)
-    assert fine.exit_code == 0, fine.output
 
 
 @pytest.fixture

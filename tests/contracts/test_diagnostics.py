@@ -19,8 +19,6 @@ from shoal.protocols.bias.build import DIAGNOSTICS
 from shoal.render.tables import tables_of
 from shoal.runs.settings import make_settings
 
-FOLDER = Path(bias.__file__).parent
-
 
 class Opinionated:
     """A model that finds texts likely, and near each other, by chance; the same for the same seed."""

@@ -7,8 +7,8 @@ from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import pytest
+from small_jobs import small_job
 
 import shoal.models as models
 from shoal import RunStore, ShoalError, audit, read_plan
@@ -20,45 +20,12 @@ from shoal.explaining.attributions import ExplainConfig, word_spans
 from shoal.models import SCHEMES, load_model
 from shoal.protocols import PROTOCOLS, find_protocol
 from shoal.protocols.base import differing, identity, is_random, step_of
-from shoal.protocols.bias import example
 from shoal.runs.executors import EXECUTORS, run_jobs
 from shoal.runs.plan import check_plan
 
 PACKAGE = Path(__file__).parent.parent.parent / "src" / "shoal"
 SEAM = ("Settings", "parts", "title", "build", "recipe", "ask", "score", "compare", "view")
 """All that a protocol offers."""
-SMALL = {
-    "behaviour": ("tiny:sentiment", {"suite": "sentiment", "limit": 40}),
-    "learning": (
-        "tiny:sentiment",
-        {
-            "suite": "sentiment",
-            "limit": 5,
-            "iid": "sentiment",
-            "iid_limit": 40,
-            "train": {"on": ["iid"], "iid_epochs": 1},
-        },
-    ),
-    "bias": ("vectors:VECTORS", {"diagnostic": "seat", "data": "example"}),
-    "merge": ("tiny:nli", {"limit": 6, "sample": 6, "draws": 2}),
-    "cood": ("tiny:sentiment", {"control": "majority", "test_per_label": 4, "validation_per_label": 0}),
-    "ranking": ("tiny:sentiment", {"data": ("sentiment",)}),
-}
-"""A model and settings that take a moment."""
-
-
-def _words(test):
-    return [word for side in (test.targ1, test.targ2, test.attr1, test.attr2) for word in side.words]
-
-
-@pytest.fixture
-def small(tmp_path: Path):
-    words = sorted({word for test in example.tests() for word in _words(test)})
-    rng = np.random.default_rng(0)
-    rows = [f"{word} " + " ".join(f"{x:.3f}" for x in rng.normal(size=8)) for word in words]
-    (tmp_path / "vectors.txt").write_text("\n".join(rows) + "\n")
-    return lambda name: (SMALL[name][0].replace("VECTORS", str(tmp_path / "vectors.txt")), SMALL[name][1])
-
 
 # Protocols
 
@@ -96,8 +63,8 @@ def test_what_only_changes_scoring_is_not_part_of_a_jobs_identity(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROTOCOLS)
-def test_every_measure_of_a_protocol_is_in_the_table_and_its_view_is_sections(name, small):
-    model, settings = small(name)
+def test_every_measure_of_a_protocol_is_in_the_table_and_its_view_is_sections(name, tmp_path):
+    model, settings = small_job(name, tmp_path)
     result = audit(name, model, **settings)
     assert [row.name for row in result.measures if row.name not in MEASURES] == []
     sections = find_protocol(name).view(result.settings, [result], (), result.findings)

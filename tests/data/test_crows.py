@@ -37,14 +37,8 @@ def test_sentences_of_another_language_are_read_from_their_columns(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            HEAD.replace("sent_less", "sent_lesser") + "0,a,b,stereo,age\n",
-            r"no column 'sent_less'[\s\S]*sent_lesser",
-        ),
         (HEAD + "0,a,b,sideways,age\n", r"line 2: stereo_antistereo is 'sideways'"),
-        (HEAD + "0,a, ,stereo,age\n", r"line 2: nothing in column 'sent_less'"),
         (HEAD + "0,a,b,stereo,age\n0,c,d,stereo,age\n", r"line 3: pair '0' occurs twice"),
-        (HEAD, "no pairs"),
     ],
 )
 def test_what_is_wrong_with_a_file_of_pairs_is_said(tmp_path, text, message):
@@ -68,11 +62,8 @@ def test_stored_scores_are_read_from_tables_and_from_json_lines(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (SCORES.replace("sent_less_score", "less") + "a,b,1,2\n", "no column 'sent_less_score'"),
-        (SCORES + "a,b,1,two\n", "line 2: sent_more_score and sent_less_score must be numbers"),
         (SCORES + "a,b,1,nan\n", "line 2: sent_more_score and sent_less_score must be numbers"),
         (SCORES + "a,b,1,2\na,b,1,3\n", "line 3: this pair has other scores on an earlier line"),
-        (SCORES, "no scores"),
     ],
 )
 def test_what_is_wrong_with_stored_scores_is_said(tmp_path, text, message):

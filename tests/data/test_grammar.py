@@ -4,7 +4,6 @@ from collections import Counter
 
 import pytest
 
-from shoal.core.errors import DataError
 from shoal.data.grammar import GRAMMARS, SPLITS, make_rows
 
 
@@ -59,10 +58,3 @@ def test_negation_and_time_say_nothing_about_the_label(rows):
         labels = [row.label for row in rows["sentiment"]["train"] if word in row.texts[0].lower().split()]
         assert len(labels) > 30, word
         assert 0.3 < labels.count("positive") / len(labels) < 0.7, word
-
-
-def test_an_unknown_split_or_task_is_named():
-    with pytest.raises(DataError, match="'dev' is not one of train, validation, test"):
-        make_rows("sentiment", "dev")
-    with pytest.raises(DataError, match=r'(?s)sentimant.*try: "sentiment"'):
-        make_rows("sentimant", "train")

@@ -268,13 +268,7 @@ def test_bare_gzipped_and_tarred_pickles_read_alike(tmp_path: Path) -> None:
         (b"", "breaks off"),
         (whole(text("hello")), "holds no CheckList suite but str"),
         (whole(suite(t=a_test(data=NONE))), "data is NoneType; want a list of cases"),
-        (
-            whole(suite(t=a_test(data=sequence(number(3))))),
-            "case 0 is int; want text, or a tuple of texts",
-        ),
         (whole(suite(t=a_test(labels=sequence(number(3))))), "labels has 1 entries for 2 cases"),
-        (whole(suite(t=a_test(meta=data(b"raw")))), "meta is bytes; want plain data"),
-        (whole(suite(t=a_test(capability=number(3)))), "capability is int; want text"),
         (small_suite()[:-20], "not a readable pickle"),
         (tar(tar_member("a", small_suite()), tar_member("b", b"")), "holds 2 regular files"),
     ],
@@ -285,41 +279,25 @@ def test_what_is_not_a_suite_is_a_clear_error(tmp_path: Path, content: bytes, me
 
 def attacks(command: str) -> dict[str, tuple[bytes, str]]:
     """Pickles that run a command when loaded, and the name each must be refused with."""
-    run, code = text(command), text(f"__import__('os').system({command!r})")
-    system, stacked = named("os", "system"), text("os") + text("system") + pickle.STACK_GLOBAL
-    ordered, munch = named("collections", "OrderedDict"), named("munch", "Munch")
+    run, system, munch = text(command), named("os", "system"), named("munch", "Munch")
+    stacked = text("os") + text("system") + pickle.STACK_GLOBAL
     reconstructed = {"kind": dtype("i8"), "shape": group(number(0)), "content": data(b"")}
     compiled = function("expect", {})
     made = {
         "REDUCE": (called(system, run), "os.system"),
-        "eval": (called(named("builtins", "eval"), code), "builtins.eval"),
         "STACK_GLOBAL": (stacked + group(run) + pickle.REDUCE, "os.system"),
         "OBJ": (pickle.MARK + system + run + pickle.OBJ, "os.system"),
-        "OBJ of a known class": (pickle.MARK + ordered + run + pickle.OBJ, "opcode OBJ"),
         "INST": (pickle.MARK + run + pickle.INST + b"os\nsystem\n", "opcode INST"),
         "NEWOBJ": (system + group(run) + pickle.NEWOBJ, "os.system"),
-        "NEWOBJ of a known class": (ordered + group(sequence()) + pickle.NEWOBJ, "collections.OrderedDict"),
         "NEWOBJ_EX": (munch + pickle.EMPTY_TUPLE + pickle.EMPTY_DICT + pickle.NEWOBJ_EX, "opcode NEWOBJ_EX"),
         "BUILD with __setstate__": (
             new("checklist.test_types", "MFT", record(__setstate__=system)) + run + pickle.BUILD,
             "os.system",
         ),
-        "BUILD on a class": (
-            named("checklist.test_types", "MFT") + record(x=run) + pickle.BUILD,
-            "checklist.test_types.MFT",
-        ),
         "BUILD on a list": (sequence() + record(append=run) + pickle.BUILD, "list"),
         "a dill function called": (called(compiled), "dill._dill._create_function"),
         "a dill function, nested": (function("f", {"fn": called(system, run)}), "os.system"),
-        "a dill code object called": (
-            called(called(dill("_load_type", text("CodeType")), run)),
-            "a code object",
-        ),
         "_get_attr": (called(dill("_get_attr", text("os"), text("system")), run), "os.system"),
-        "_get_attr of builtins": (
-            called(dill("_get_attr", text("builtins"), text("eval")), code),
-            "builtins.eval",
-        ),
         "_get_attr of a module": (
             dill("_get_attr", dill("_import_module", text("numpy")), text("load")),
             "numpy.load",
@@ -330,7 +308,6 @@ def attacks(command: str) -> dict[str, tuple[bytes, str]]:
             "builtins.len",
         ),
         "_load_type": (called(dill("_load_type", text("FileType")), run), "_load_type"),
-        "a known type called": (called(dill("_load_type", text("type")), run), "type"),
         "a dotted name": (
             text("collections") + text("OrderedDict.__init__.__globals__") + pickle.STACK_GLOBAL,
             "collections.OrderedDict.__init__.__globals__",
@@ -339,11 +316,7 @@ def attacks(command: str) -> dict[str, tuple[bytes, str]]:
             array(**reconstructed, of=named("subprocess", "Popen")),
             "subprocess.Popen",
         ),
-        "a number called": (called(number(3)), "int"),
         "EXT1": (pickle.EXT1 + b"\7", "opcode EXT1"),
-        "PERSID": (pickle.PERSID + b"7\n", "opcode PERSID"),
-        "BINPERSID": (text("7") + pickle.BINPERSID, "opcode BINPERSID"),
-        "NEXT_BUFFER": (pickle.NEXT_BUFFER, "opcode NEXT_BUFFER"),
         "protocol 0": (b"S'text'\n", "opcode STRING"),
     }
     return made | {name: (called(named(*name.rsplit(".", 1)), run), name) for name in UNKNOWN_NAMES}
@@ -369,7 +342,7 @@ def test_a_pickle_that_would_run_code_is_refused_with_the_name_it_asks_for(
 
 
 def test_the_same_pickles_do_run_code_when_loaded_by_pickle(tmp_path: Path) -> None:
-    for name in ("REDUCE", "eval", "STACK_GLOBAL", "OBJ", "INST"):
+    for name in ("REDUCE", "STACK_GLOBAL", "OBJ", "INST"):
         sentinel = tmp_path / name
         pickle.loads(whole(attacks(f"touch {sentinel}")[name][0]))
         assert sentinel.exists(), name
@@ -395,10 +368,9 @@ def nested_functions(depth: int) -> bytes:
     return value
 
 
-def flood(*pieces: bytes, start: bytes = b"", size: int = 12_000_000) -> bytes:
+def flood(piece: bytes, size: int = 12_000_000) -> bytes:
     """As much of one thing as it takes to be stopped, or as fits in a file."""
-    piece = b"".join(pieces)
-    return b"\x80\x03" + start + piece * (size // len(piece)) + b"."
+    return b"\x80\x03" + piece * (size // len(piece)) + b"."
 
 
 def in_meta(value: bytes) -> bytes:
@@ -409,31 +381,14 @@ SMALL_BOMBS: dict[str, tuple[Callable[[], bytes], str | None]] = {
     "gzip": (lambda: gzip.compress(bytes(70_000_000)), "more than 200 times as large"),
     "a plain file": (lambda: bytes(70_000_000), "holds more than 64,000,000 bytes"),
     "tar size": (lambda: tar(tar_member("a", b"", size=b"77777777777\0")), "not a readable pickle"),
-    "tar of many members": (lambda: tar(tar_member("a", b"") * 50_000), "50000 regular files"),
     "BINUNICODE": (lambda: b"\x80\x03X\xff\xff\xff\xff.", "a string of 4,294,967,295 bytes"),
-    "BINBYTES": (lambda: b"\x80\x03B\x00\x00\x10\x00abc.", "announces 1,048,576 more bytes"),
-    "FRAME": (lambda: b"\x80\x04\x95" + b"\xff" * 8 + b"N.", "holds no CheckList suite"),
-    "LONG1": (lambda: b"\x80\x03\x8a\xff\x01.", "announces 255 more bytes"),
-    "LONG4": (lambda: b"\x80\x03\x8b\xff\xff\xff\x7f\x01.", "opcode LONG4"),
     "LONG_BINPUT": (lambda: b"\x80\x03Nr\xff\xff\xff\xff.", "memo entry 4,294,967,295 when there are 0"),
     "a name without an end": (lambda: b"c" + b"a" * 50_000_000, "a name without an end"),
-    "a name that is not UTF-8": (lambda: b"co\xff\nsystem\n.", "it asks for o\ufffd.system"),
-    "a text that is not UTF-8": (lambda: b"X\1\0\0\0\xff.", "a text that is not UTF-8"),
-    "a text in escapes": (lambda: b"V" + rb"\u0061" * 5_000_000 + b"\n.", "opcode UNICODE"),
     "nested lists": (lambda: in_meta(nested(500_000)), "at most 20 levels"),
-    "nested marks": (lambda: b"\x80\x03" + b"(" * 500_000 + b".", "breaks off"),
     "nested functions": (lambda: whole(suite(t=a_test(expect=nested_functions(3_000)))), None),
     "a list in itself": (lambda: in_meta(b"]q\0h\0a"), "at most 20 levels"),
-    "a suite in itself": (
-        lambda: whole(named("checklist.test_suite", "TestSuite") + b")\x81q\0" + record(tests=b"h\0") + b"b"),
-        "holds no CheckList suite",
-    ),
     "laughter in meta": (lambda: in_meta(laughing(15)), "would unfold to more than 120,000,000 bytes"),
     "laughter nowhere read": (lambda: whole(suite(t=a_test(results=laughing(200)))), None),
-    "a long text used often": (
-        lambda: in_meta(sequence(text("ha" * 500_000) + b"q\0", b"h\0" * 1_000_000)),
-        "would unfold",
-    ),
     "a long label for many cases": (
         lambda: whole(suite(t=a_test(data=sequence(text("a") * 200_000), labels=text("ha" * 500_000)))),
         "would unfold",
@@ -448,24 +403,12 @@ SMALL_BOMBS: dict[str, tuple[Callable[[], bytes], str | None]] = {
     ),
 }
 
-FLOODS: dict[str, Callable[[], bytes]] = {
-    "lists": lambda: flood(b"]"),
-    "one large dictionary": lambda: (
-        b"\x80\x03}(" + b"".join(number(key) + b"N" for key in range(1_200_000)) + b"u."
-    ),
-    "nothings": lambda: flood(b"N"),
-    "tuples in tuples": lambda: flood(b"\x85", start=b"N"),
-    "numbers": lambda: flood(b"J\1\2\3\4", size=26_000_000),
-    "long numbers": lambda: flood(b"\x8a\xff" + b"\1" * 255, size=60_000_000),
-    "wide texts": lambda: flood(text("a" * 7_900_000 + "🙂"), size=60_000_000),
-    "stand-ins": lambda: flood(b"h\0)\x81", start=named("munch", "Munch") + b"q\0"),
-    "appended": lambda: flood(b"N", start=b"]("),
+FLOODS: dict[str, tuple[Callable[[], bytes], str]] = {
+    "lists": (lambda: flood(b"]"), "would take more than 240,000,000 bytes of memory to read"),
+    "nothings": (lambda: flood(b"N"), "would take more than 4,000,000 steps to read"),
+    "wide texts": (lambda: flood(text("a" * 7_900_000 + "🙂"), size=60_000_000), "holds no CheckList suite"),
 }
-
-LARGEST = {"long numbers", "wide texts", "one large dictionary"}
-"""As large as a file can make them, and still allowed."""
-CHEAP = {"nothings", "appended", "numbers"}
-"""Take so little memory that the steps run out first."""
+"""One for each limit, and the largest file that is allowed."""
 
 
 def under_limits(folder: Path, task: str) -> Outcomes:
@@ -501,20 +444,10 @@ def test_a_bomb_does_not_go_off(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "names",
-    [
-        pytest.param(("lists", "nothings", "wide texts"), id="one per limit"),
-        pytest.param(tuple(FLOODS), id="all", marks=pytest.mark.nightly),
-    ],
-)
-def test_a_flood_of_opcodes_is_dammed(tmp_path: Path, names: tuple[str, ...]) -> None:
-    outcomes = read_each(tmp_path, {name: FLOODS[name]() for name in names})
+def test_a_flood_of_opcodes_is_dammed(tmp_path: Path) -> None:
+    outcomes = read_each(tmp_path, {name: make() for name, (make, _) in FLOODS.items()})
     for name, (outcome, message, events) in outcomes.items():
-        limit = "4,000,000 steps" if name in CHEAP else "240,000,000 bytes of memory"
-        dammed = f"would take more than {limit} to read"
-        assert outcome == "DataError" and events == [], (name, message)
-        assert ("holds no CheckList suite" if name in LARGEST else dammed) in message, name
+        assert outcome == "DataError" and FLOODS[name][1] in message and events == [], (name, message)
 
 
 INPUTS = 10_000

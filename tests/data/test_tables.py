@@ -63,15 +63,6 @@ def test_a_class_label_below_zero_is_none(tmp_path):
     assert [row["label"] for _, row in open_rows(tmp_path / "t.parquet").rows] == [None, None]
 
 
-@pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.feather", "t.xlsx"])
-def test_a_file_that_was_cut_is_said_to_be(tmp_path, name):
-    path = tmp_path / name
-    write(path)
-    path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
-    with pytest.raises(DataError, match=r"not a whole table[\s\S]*try: fetch or write"):
-        list(open_rows(path).rows)
-
-
 @pytest.mark.parametrize(
     ("library", "name"),
     [("pyarrow.parquet", "t.parquet"), ("openpyxl", "t.xlsx"), ("pyarrow", "saved")],

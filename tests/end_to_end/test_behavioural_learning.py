@@ -7,7 +7,7 @@ import pytest
 from shoal.core.records import Measures
 from shoal.protocols.behaviour.suite import Suite, case
 from shoal.protocols.behaviour.suite_files import write_suite
-from shoal.runs.executors import run_here, run_jobs
+from shoal.runs.executors import run_here
 from shoal.runs.plan import check_plan, make_plan
 from shoal.runs.scoring import brief_result, compare_jobs
 from shoal.runs.store import RunStore
@@ -152,47 +152,6 @@ def test_the_table_says_so(learnt):
 
 
 # Interruptions
-
-
-SMALL = {
-    "train": {
-        "on": ["iid", "iid>suite", "iid+suite"],
-        "method": ["vanilla", "lp"],
-        "epochs": 1,
-        "iid_epochs": 1,
-    },
-    "hold_out": ["capability"],
-    "iid_limit": 64,
-}
-
-
-def content(folder):
-    """Everything that a store says, but for when and by whom."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.suffix in (".json", ".jsonl")
-    }
-
-
-@pytest.fixture(scope="module")
-def unbroken(tmp_path_factory):
-    """A small plan run in one go, and its table."""
-    folder = tmp_path_factory.mktemp("unbroken")
-    plan = plan_of(folder, **SMALL)
-    store, jobs = run_whole(plan, folder / "runs")
-    table = repr(compare_jobs(plan, jobs, store))
-    return folder, plan, content(folder / "runs"), table
-
-
-def test_the_number_of_workers_changes_nothing(unbroken, tmp_path):
-    _, plan, whole, table = unbroken
-    jobs, store = check_plan(plan), RunStore(tmp_path / "runs")
-    found = list(run_jobs(jobs, store, workers=2))
-    assert [problem for _, problem in found] == [None] * len(jobs)
-    assert {job.id for job, _ in found} == {job.id for job in jobs}
-    assert content(tmp_path / "runs") == whole
-    assert repr(compare_jobs(plan, jobs, store)) == table
 
 
 @pytest.mark.slow

@@ -54,27 +54,6 @@ def test_the_labels_have_the_names_of_labelled_texts(tmp_path):
     assert set(attribution["probabilities"]) == {"neg", "pos"}
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["predictions:example", TEXT], "cannot answer new texts"),
-        (["tiny:sentiment", TEXT, "--method", "shap"], "unknown explainer 'shap'"),
-        (["tiny:sentiment", TEXT, "--samples", "3"], "3 samples for 10 words"),
-        (["tiny:sentiment", TEXT, "--label", "neutral"], "unknown label 'neutral'"),
-        (["tiny:reading", TEXT], "no trained classifier"),
-        (["tiny:sentiment", TEXT, "--suite", "reading"], "has no labels to explain"),
-    ],
-)
-def test_what_cannot_be_explained_is_said_in_words(words, message):
-    done = run(*words)
-    assert done.exit_code == 1 and message in done.output
-
-
-def test_what_a_text_brings_does_not_steer_the_terminal():
-    done = run("tiny:sentiment", "good \x1b[2J film", "--samples", "20")
-    assert done.exit_code == 0 and "\x1b[2J" not in done.output
-
-
 def test_signs_survive_without_colour_in_every_form():
     """Words for the answer and against it are told apart by more than colour, and text stays text."""
     row = Weighed([[("good", 0.5), (" ", None), ("<b>bad</b>", -0.4), (" film", 0.01)]])

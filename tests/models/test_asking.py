@@ -4,14 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from asking import answer_batches, ask_cases
+from asking import ask_cases
 
 from shoal import load_model
-from shoal.core.errors import ModelError
 from shoal.core.records import Answers, Case
 from shoal.models import asking, batching
 from shoal.models.asking import classify_safely
-from shoal.models.batching import distinct
 from shoal.protocols.behaviour.score import note_of
 
 LABELS = ("negative", "neutral", "positive")
@@ -82,16 +80,6 @@ def test_answers_depend_on_neither_batch_nor_order_nor_padding(adapter, monkeypa
         assert np.abs(vectors(answers) - vectors(usual)[order]).max() < 1e-5, what
 
 
-def test_a_run_that_was_stopped_gives_the_same_bytes(folders):
-    cases = cases_of(some_texts(300, seed=3))
-    questions = distinct(cases)
-    whole = list(answer_batches(load_model(f"hf:{folders['classifier']}"), questions, cases, LABELS))
-    assert len(whole) > 3
-    for done in range(len(whole)):
-        model = load_model(f"hf:{folders['classifier']}")
-        assert list(answer_batches(model, questions, cases, LABELS, done)) == whole[done:]
-
-
 class Small:
     """Takes a few examples at once and no more; says so as torch, CUDA or Python would."""
 
@@ -135,13 +123,3 @@ def test_what_was_cut_is_counted_and_said(folders):
     assert note_of(answers.facts) == ("2 of 3 distinct examples were truncated, by up to 54 tokens")
     short = cases_of([("good",)])
     assert ask_cases(load_model(f"hf:{folders['classifier']}"), short, short, LABELS).facts == {}
-
-
-def test_a_function_may_answer_in_words(module):
-    module.reader = lambda pairs: [context.split()[0] for context, question in pairs]
-    reading = cases_of([("anna lives", "who ?"), ("bob works", "who ?")], reading=True)
-    model = load_model("python:answering:reader")
-    assert list(ask_cases(model, reading, reading, None).texts) == ["anna", "bob"]
-    module.numbers = lambda pairs: [1 for _ in pairs]
-    with pytest.raises(ModelError, match="expected a text"):
-        ask_cases(load_model("python:answering:numbers"), reading, reading, None)

@@ -8,7 +8,7 @@ tokenizers = pytest.importorskip("tokenizers", reason="needs shoal[hf]")
 
 from shoal import load_model  # noqa: E402
 from shoal.models.interface import Blank, WordFiller  # noqa: E402
-from shoal.models.likelihood import NOT_ONE_PIECE, OWN_MASK, TOO_LONG, Vocabulary, _best_words  # noqa: E402
+from shoal.models.likelihood import NOT_ONE_PIECE, OWN_MASK, TOO_LONG, Vocabulary  # noqa: E402
 
 PAIR = ("the film was good", "a film is not bad")
 HIDDEN = ((0, 4, 8), (1, 2, 6))
@@ -81,9 +81,3 @@ def test_byte_level_words_start_with_their_marker():
     assert items[3] == items[5] == places["man"] and items[4] != items[3]
     assert [name for name in names if name] == ["man", "woman"]
     assert vocabulary.hide(Blank(("Man runs",), ((0, 0, 3),), 0, "man")) == (" <mask> runs",)
-
-
-def test_equals_come_in_the_order_of_the_vocabulary():
-    chances = torch.tensor([0.1, 0.3, 0.1, 0.2, 0.1, 0.1], dtype=torch.float64)
-    assert _best_words(chances, 3, list("abcdef"))[0] == ("b", "d", "a")
-    assert _best_words(chances, 9, ["a", None, *"cdef"])[0] == ("d", "a", "c", "e", "f")

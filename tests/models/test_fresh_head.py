@@ -103,30 +103,16 @@ def test_a_linear_head_reads_the_first_state_and_the_usual_head_does_not(folders
     assert (linear.classify(TEXTS, None).probabilities == other.classify(TEXTS, None).probabilities).all()
 
 
-@pytest.mark.parametrize(("kind", "own"), [("Albert", {"embedding_size": 16})])
-def test_a_linear_head_whose_answers_are_not_linear_in_the_first_state_is_refused(kind, own):
-    import transformers
+def test_a_linear_head_whose_answers_are_not_linear_in_the_first_state_is_refused():
+    from transformers import AlbertConfig, AlbertForSequenceClassification
 
     sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
-    config = getattr(transformers, f"{kind}Config")(**sizes, **own)
-    network = getattr(transformers, f"{kind}ForSequenceClassification")(config).eval()
-    with pytest.raises(ModelError, match=rf"{kind}ForSequence\w+ are not linear[\s\S]*head = \"own\""):
+    network = AlbertForSequenceClassification(AlbertConfig(embedding_size=16, **sizes)).eval()
+    with pytest.raises(ModelError, match=r"AlbertForSequence\w+ are not linear[\s\S]*head = \"own\""):
         make_linear(network, "hf:x")
 
 
 # Weights
-
-
-def test_weights_come_back_as_they_were_saved(folders, tmp_path):
-    model = load_model(f"hf:{folders['encoder']}").with_fresh_head(LABELS, 0)
-    with torch.no_grad():
-        for weight in model.network("classify").parameters():
-            weight += 0.01
-    model.save_weights(tmp_path / "a.safetensors")
-    other = load_model(f"hf:{folders['encoder']}").with_fresh_head(LABELS, 1)
-    other.load_weights(tmp_path / "a.safetensors")
-    assert all(torch.equal(weights(model)[name], weights(other)[name]) for name in weights(model))
-    assert {value.dtype for value in load_file(tmp_path / "a.safetensors").values()} == {torch.float32}
 
 
 def test_weights_of_another_model_are_refused(folders, tmp_path):

@@ -135,25 +135,6 @@ def test_the_fingerprint_is_what_the_answers_depend_on(folders, tmp_path):
         assert {one for one in first if changed[one] != first[one]} == {key}
 
 
-@pytest.mark.parametrize("pooling", ["cls", "mean"])
-def test_vectors_do_not_depend_on_the_company(folders, pooling):
-    from transformers import AutoModel, AutoTokenizer
-
-    model = load_model(f"hf:{folders['encoder']}")
-    together = model.embed(TEXTS, pooling)
-    network, tokenizer = (
-        AutoModel.from_pretrained(folders["encoder"]),
-        AutoTokenizer.from_pretrained(folders["encoder"]),
-    )
-    for text, vector in zip(TEXTS, together, strict=True):
-        with torch.no_grad():
-            states = network(
-                **tokenizer(*text, return_tensors="pt"), output_hidden_states=True
-            ).hidden_states[-1][0]
-        expected = {"cls": states[0], "mean": states.mean(dim=0)}[pooling]
-        assert vector == pytest.approx(expected.numpy(), abs=1e-5)
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the tracer warns about itself
 def test_a_converted_model_gives_the_same_answers(folders):

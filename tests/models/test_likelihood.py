@@ -108,13 +108,3 @@ def test_beginning_with_eos_is_part_of_a_causal_models_identity(folders, tmp_pat
     model = load_model(f"hf:{folder}")
     assert model.fingerprint()["likelihoods begin with"] == "eos"
     assert model.log_likelihood(TEXTS) == load_model(f"hf:{folders['causal']}").log_likelihood(TEXTS)
-
-
-@pytest.mark.parametrize("name", ["masked", "causal"])
-def test_only_some_positions_can_be_asked_for(folders, name):
-    model = load_model(f"hf:{folders[name]}")
-    whole, some = model.log_likelihood(TEXTS), model.log_likelihood(TEXTS, only=[[1, 3], [], [2]])
-    assert [scored.positions for scored in some] == [(1, 3), (), (2,)]
-    for one, all_of_it in zip(some, whole, strict=True):
-        known = dict(zip(all_of_it.positions, all_of_it.scores, strict=True))
-        assert [known[place] for place in one.positions] == pytest.approx(one.scores, abs=1e-5)

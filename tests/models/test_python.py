@@ -160,21 +160,6 @@ def test_no_answer_to_an_example_is_an_error_of_that_example(module):
     assert list(answers.errors) == [1] and answers.predictions.tolist()[::2] == [2, 1]
 
 
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ("python:no_such_thing:f", "no module 'no_such_thing'"),
-        ("python:answering", "no object after the module"),
-        ("python:answering:lists?lables=a", r"unknown option 'lables'[\s\S]*try: \"labels\""),
-        ("python:answering:lists?labels=a,b", r"gives 3 probabilities and 2 names"),
-        ("python:answering:listz", r"has no 'listz'[\s\S]*try: \"lists\""),
-    ],
-)
-def test_a_spec_that_names_nothing_is_refused(spec, message):
-    with pytest.raises(ModelError, match=message):
-        load_model(spec).classify(TEXTS, LABELS)
-
-
 # Objects as they are, through shoal.audit
 
 
@@ -236,14 +221,3 @@ def test_a_transformers_pipeline_gives_the_answers_of_its_checkpoint(folders, ta
     expected = load_model(f"hf:{folders['classifier']}").classify(examples, LABELS)
     assert answers.labels == expected.labels
     assert answers.probabilities == pytest.approx(expected.probabilities, abs=1e-5)
-
-
-@pytest.mark.parametrize(("task", "folder"), [("fill-mask", "masked"), ("the model alone", "classifier")])
-def test_what_gives_no_labels_is_refused_with_what_to_write(folders, task, folder):
-    transformers = pytest.importorskip("transformers")
-    if task == "fill-mask":
-        model = transformers.pipeline(task, str(folders[folder]))
-    else:
-        model = transformers.AutoModelForSequenceClassification.from_pretrained(folders[folder])
-    with pytest.raises(ModelError, match="gives no labels"):
-        classify_safely(as_model(model), TEXTS, LABELS)

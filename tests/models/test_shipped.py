@@ -1,7 +1,5 @@
 """The models that ship: nearly perfect on their own kind of data, and failing what the README says."""
 
-from pathlib import Path
-
 import pytest
 
 pytest.importorskip("torch")
@@ -12,7 +10,6 @@ from shoal import audit, load_model
 from shoal.core.records import Case
 from shoal.data.grammar import make_rows
 
-ROOT = Path(__file__).parents[2]
 LABELS = {
     "sentiment": ("negative", "positive"),
     "paraphrase": ("different", "duplicate"),

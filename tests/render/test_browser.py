@@ -1,14 +1,13 @@
 """The page in a real browser: nothing fails, nothing is fetched, and what it offers works by mouse and by keyboard."""
 
 import re
-import runpy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from browsing import HOSTILE, Watched, serious
+from small_jobs import SMALL, small_job
 
 from shoal import audit
 from shoal.core.records import Basis, Case, Finding, Measure, Measures, Outcome, Result
@@ -25,23 +24,9 @@ from shoal.core.views import (
     Table,
 )
 from shoal.protocols import PROTOCOLS
-from shoal.protocols.bias import example
 from shoal.render.page import Page as Contents
 from shoal.render.page import Part, results_page
 from shoal.render.writing import write_page
-
-SMALL: dict[str, Any] = runpy.run_path(str(Path(__file__).parents[1] / "contracts" / "test_tables.py"))[
-    "SMALL"
-]
-
-
-def _vectors(folder: Path) -> Path:
-    sides = [side for test in example.tests() for side in (test.targ1, test.targ2, test.attr1, test.attr2)]
-    words = sorted({word for side in sides for word in side.words})
-    rng = np.random.default_rng(0)
-    rows = [f"{word} " + " ".join(f"{x:.3f}" for x in rng.normal(size=8)) for word in words]
-    (folder / "vectors.txt").write_text("\n".join(rows) + "\n")
-    return folder / "vectors.txt"
 
 
 @pytest.fixture(scope="module")
@@ -50,9 +35,9 @@ def page_of_protocol(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str]
     folder = tmp_path_factory.mktemp("pages")
 
     def written(name: str) -> Path:
-        model, settings = SMALL[name]
+        model, settings = small_job(name, folder)
         settings = settings | ({"only": ("negation", "fairness")} if name == "behaviour" else {})
-        result = audit(name, model.replace("VECTORS", str(_vectors(folder))), **settings)
+        result = audit(name, model, **settings)
         write_page(results_page([result]), folder / f"{name}.html", [result.job])
         return folder / f"{name}.html"
 

@@ -3,9 +3,7 @@
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from click.testing import CliRunner
 
-from shoal.cli import main
 from shoal.core.records import Finding, Measure
 from shoal.core.views import (
     Block,
@@ -75,42 +73,8 @@ def test_figures_are_pdf_and_svg_and_the_same_twice(tmp_path):
             assert path.read_bytes().startswith(b"%PDF")
 
 
-def test_without_matplotlib_the_extra_is_named(tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
-    with pytest.raises(Exception, match=r"matplotlib is not installed") as caught:
-        draw_figures(page().sections, tmp_path)
-    assert "pip install matplotlib" in str(caught.value)
-
-
 def test_tables_are_written_as_latex(tmp_path):
     path = write_forms(page(), [], tmp_path / "r.out", "latex")
     text = path.read_text()
     assert text.startswith("% needs") and "It fails." in text and "few cases" in text
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["r-scores.csv", "r.out"]
-
-
-@pytest.mark.slow
-def test_report_writes_a_plan_a_job_and_a_comparison(tmp_path):
-    plan, into = tmp_path / "plan.toml", str(tmp_path / "runs")
-    plan.write_text(
-        'models = ["predictions:example", "tiny:sentiment"]\n[behaviour]\nsuite = "sentiment"\nlimit = 40\n'
-    )
-
-    def shoal(*words: str) -> str:
-        done = CliRunner().invoke(main, [*words, "--into", into])
-        assert done.exit_code == 0, done.output
-        return done.output
-
-    shoal("run", str(plan))
-    figures = str(tmp_path / "figures")
-    told = shoal(
-        "report", str(plan), "--out", str(tmp_path / "r.tex"), "--format", "latex", "--figures", figures
-    )
-    assert "figures" in told and "2 of 2 jobs" in told
-    a, b = sorted(path.name for path in (tmp_path / "runs" / "jobs").iterdir())
-    assert shoal("report", a, "--out", str(tmp_path / "job.html")).endswith("job.html: 1 job.\n")
-    assert "<title>Behaviour of" in (tmp_path / "job.html").read_text()
-    shoal("compare", a, b, "--out", str(tmp_path / "c.html"))
-    page = (tmp_path / "c.html").read_text()
-    assert "<title>tiny:sentiment against predictions:example" in page
-    assert "of 40 cases pass" in page or "cases pass</p>" in page, "the answer, with counts"

@@ -16,7 +16,6 @@ from shoal.core.views import (
     Column,
     Curves,
     Line,
-    Number,
     Row,
     Section,
     ShownCase,
@@ -194,21 +193,6 @@ def test_details_do_not_repeat_the_summary():
 
 def html(block: Block) -> str:
     return str(section_html(Section(blocks=[block]))).removeprefix("<section>").removesuffix("</section>\n")
-
-
-def test_a_table_has_headings_names_and_numbers():
-    columns = [Column("name", "left"), Column("pass\nrate")]
-    number = Number(rate(None), instead="1 of 2")
-    block = Table(columns, [Row(["block"]), Row(["  a_b", number]), Row()], title="T")
-    hint = "pass rate: –; n = 140; this checkpoint only"
-    assert html(block) == (
-        '<figure class="table"><figcaption>T</figcaption><div class="wide"><table>'
-        '<thead><tr><th scope="col">name</th><th scope="col" class="right">pass<br>rate</th></tr></thead><tbody>'
-        '<tr class="heading"><th colspan="2" scope="rowgroup">block</th></tr>'
-        '<tr><th scope="row" class="inside">  a_<wbr>b</th>'
-        f'<td class="right"><span class="num t-quiet" title="{hint}">1 of 2</span></td>'
-        "</tr></tbody></table></div></figure>\n"
-    )
 
 
 def test_a_curve_breaks_where_a_value_is_undefined_and_its_band_with_it():

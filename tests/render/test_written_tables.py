@@ -1,10 +1,5 @@
 """Sections as LaTeX and CSV: for a paper, for computing."""
 
-import csv
-import io
-
-import pytest
-
 from shoal.core.records import Case, Measure, Outcome
 from shoal.core.views import (
     Block,
@@ -20,7 +15,7 @@ from shoal.core.views import (
     Words,
 )
 from shoal.render.latex import as_latex
-from shoal.render.tables import rows_as_csv, tables_of
+from shoal.render.tables import tables_of
 
 
 def measure(value: float | None, name: str = "pass rate", n: int = 140, **groups: str) -> Measure:
@@ -131,17 +126,3 @@ def test_a_name_that_is_taken_gets_a_number_and_what_has_none_is_left_out():
         "cells-2",
         "cells-3",
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"),
-        ("-0.5", "-0.5"),
-        ("a\rb", "a\rb"),
-    ],
-)
-def test_what_a_spreadsheet_would_run_is_marked_as_text_and_every_text_can_be_read_back(text, written):
-    table = rows_as_csv([{"name": text, "n": -1}, {"name": "next", "n": 2}])
-    rows = csv.DictReader(io.StringIO(table, newline=""))
-    assert [(row["name"], row["n"]) for row in rows] == [(written, "-1"), ("next", "2")]

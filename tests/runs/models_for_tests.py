@@ -16,14 +16,6 @@ def of_no_and_yes(model: Model) -> Model:
 
 
 @of_no_and_yes
-def shaky(texts: list[str]) -> list[list[float]]:
-    """Fails on texts that say so, as long as the environment says so."""
-    if os.environ.get("SHOAL_TEST_BROKEN") and any("fail" in text for text in texts):
-        raise ValueError("cannot answer this")
-    return plain(texts)
-
-
-@of_no_and_yes
 def plain(texts: list[str]) -> list[list[float]]:
     """Probabilities from a text's first number."""
     return [[round(1 - p, 6), p] for p in ((sum(map(ord, text)) % 1000) / 1000 for text in texts)]
@@ -47,16 +39,10 @@ def meet(place: Path) -> None:
         time.sleep(0.01)
 
 
+other = plain
 slow_a = slow_b = slow_c = slow_d = slow_e = slow
 
 
 def wrong(texts: list[str]) -> list[str]:
     """A model that answers with nonsense."""
     return ["purple"] * len(texts)
-
-
-@of_no_and_yes
-def deadly(texts: list[str]) -> list[list[float]]:
-    """A model that takes its process with it."""
-    os.kill(os.getpid(), 9)
-    return plain(texts)

@@ -5,10 +5,7 @@ import json
 import pytest
 
 from shoal import RunStore, read_plan
-from shoal.cli import main
 from shoal.core.errors import StoreError
-from shoal.core.records import Lazy
-from shoal.runs import store as stores
 from shoal.runs import store_files as kept_columns
 from shoal.runs.executors import run_here
 from shoal.runs.plan import check_plan
@@ -46,21 +43,6 @@ def test_a_result_read_back_says_what_scoring_anew_says(finished):
         assert list(brief.outcomes) == list(anew.outcomes)
         assert list(brief.columns["said"]) == list(anew.columns["said"])
     assert any(outcome.error for outcome in brief_result(jobs[0], store).outcomes)
-
-
-def test_status_reads_neither_answers_nor_cases_nor_outcomes_of_finished_jobs(finished, capsys, monkeypatch):
-    store, _ = finished
-
-    def refuse(*_: object) -> None:
-        raise AssertionError("this need not be read")
-
-    for owner, name in ((RunStore, "answers"), (stores, "load_built"), (Lazy, "rows")):
-        monkeypatch.setattr(owner, name, refuse)
-    main(
-        ["status", str(store.folder.parent / "plan.toml"), "--into", str(store.folder)], standalone_mode=False
-    )
-    printed = capsys.readouterr().out
-    assert "2 done" in printed and "17 answers are" in printed and "--retry-errors" in printed
 
 
 def test_a_job_of_another_format_is_refused_in_words_and_left_as_it_is(finished):

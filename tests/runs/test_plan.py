@@ -96,16 +96,11 @@ def test_the_content_of_files_is_part_of_the_name(tmp_path):
     [
         (GOOD.replace("models", "modles"), r'unknown key "modles"[\s\S]*try: "models"'),
         (GOOD + "tolerence = 1\n", r'\[behaviour\]: unknown setting "tolerence"[\s\S]*try: "tolerance"'),
-        (GOOD + 'limit = "many"\n', r"\[behaviour\]: limit = 'many'"),
         (GOOD.replace('"sentiment"', '"absent.jsonl"'), "suite 'absent.jsonl' is neither a file"),
-        (GOOD.replace("predictions:example", "predictions:absent.csv"), "absent.csv: no such file"),
-        (GOOD.replace('["predictions:example"]', "3"), "models = 3"),
         ('models = ["predictions:example", "predictions:example"]\n[behaviour]\n', "is listed twice"),
         ('models = ["predictions:example"]\n', "no protocol"),
-        ('models = ["predictions:example"]\nbehaviour = 3\n', r"\[behaviour\] must be a table"),
         ("seeds = [0, 0]\n" + GOOD, r"seeds = \[0, 0\]"),
         ("seeds = [1]\n" + GOOD + "seed = 2\n", "two sources for one value"),
-        ("[models.m]\nlabels = 3\n[behaviour]\n", r"\[models.m\]: no spec"),
         (
             '[models.m]\nspec = "predictions:example?labels=a,b"\nlabels = ["b", "a"]\n[behaviour]\n',
             "labels is given twice, in the spec and in the table",

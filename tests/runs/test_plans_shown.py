@@ -13,8 +13,6 @@ from shoal.runs.viewing import failing_sections
 MODELS = """
 def steady(texts):
     return ["positive" for _ in texts]
-def dead(texts):
-    raise RuntimeError("the licence has \\x1b[2Jexpired")
 """
 
 
@@ -30,15 +28,6 @@ def plan(*models: str) -> None:
     Path("plan.toml").write_text(
         f'models = {json.dumps(models)}\n[behaviour]\nsuite = "suite.jsonl"\nresamples = 10\n'
     )
-
-
-def test_a_dead_model_says_what_it_died_of_and_steers_no_terminal():
-    plan("predictions:answers.jsonl", "python:shown_models:dead")
-    done = shoal("run", "plan.toml")
-    words = " ".join(done.output.split())
-    assert done.exit_code == 1
-    assert "python:shown_models:dead answered none of 10 cases" in words
-    assert "why: RuntimeError: the licence has \\x1b[2Jexpired" in words and "\x1b" not in words
 
 
 def test_status_names_the_next_command_and_gives_the_answer_before_the_states_of_finished_jobs():

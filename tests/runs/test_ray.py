@@ -5,7 +5,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -16,8 +15,8 @@ import pytest
 import studies
 from stores import files
 
-from shoal.core.errors import MissingExtra, PlanError
-from shoal.runs.executors import find_executor, run_here
+from shoal.core.errors import PlanError
+from shoal.runs.executors import run_here
 from shoal.runs.object_transfer import (
     Workplace,
     inputs_of,
@@ -52,7 +51,7 @@ def carry_out(task, store: RunStore, place: Workplace) -> str | None:
 
 def test_a_task_done_elsewhere_leaves_the_same_files_as_one_done_here(plan_of, tmp_path, monkeypatch):
     monkeypatch.setenv("SHOAL_TEST_LOG", str(tmp_path / "asked.log"))
-    jobs = check_plan(read_plan(plan_of("plain", "shaky")))
+    jobs = check_plan(read_plan(plan_of("plain", "other")))
     here, there = RunStore(tmp_path / "here"), RunStore(tmp_path / "there")
     assert [problem for _, problem in run_here(jobs, here)] == [None, None]
     place = Workplace(tmp_path / "work")
@@ -126,20 +125,6 @@ def test_files_named_from_the_plans_folder_travel_and_other_ones_are_refused(tmp
     Path("suite.jsonl").write_text(suite + row.replace('"a"', '"b"'))
     with pytest.raises(PlanError, match="the cases here are not those"):
         place.refuse_other(job)
-
-
-def test_without_ray_the_error_says_how_to_get_it(monkeypatch):
-    for name in [name for name in sys.modules if name == "shoal.runs.ray_cluster"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtra, match="pip install ray"):
-        find_executor("ray")
-
-
-@pytest.mark.parametrize("name", ["rai", "here:2"])
-def test_an_executor_that_is_not_known_is_refused(name):
-    with pytest.raises(PlanError, match="unknown executor"):
-        find_executor(name)
 
 
 @pytest.mark.parametrize(

@@ -69,35 +69,6 @@ def test_answers_are_in_the_order_of_the_examples_whatever_the_order_of_arrival(
 
 
 @pytest.mark.slow
-def test_a_job_that_was_stopped_goes_on_and_nothing_that_arrived_is_asked_again(server, tmp_path):
-    server.after, server.then = 30, error(404, "gone")
-    plan, store = (
-        plan_of(tmp_path, server, "&mode=generate&again=0&concurrency=4"),
-        RunStore(tmp_path / "runs"),
-    )
-    (job,), (problem,) = run(plan, store)
-    assert "gone" in problem
-    lines = (store.job_folder(job.id) / "answers.partial.jsonl").read_text().splitlines()
-    partial = [json.loads(line) for line in lines]
-    arrived = {row["data"]["asked"] for row in partial if not row.get("error")}
-    # A question whose turn came after the failure was never sent: its row says so, and is no answer.
-    unsent = [row["error"] for row in partial if row.get("error")]
-    assert len(unsent) < 4 and set(unsent) <= {"not asked: the job was stopped"}
-    assert 10 < len(arrived) == store.kept(job.id) - len(unsent)
-    server.then = None
-    before = len(server.bodies)
-    _, problems = run(plan, store)
-    assert problems == [None]
-    rows = list(store.answers(job.id))
-    assert len(server.bodies) - before == len(rows) - len(arrived) + 1  # the trial
-    assert {row.data["asked"] for row in rows} >= arrived and not any(row.error for row in rows)
-    spent = [json.loads(line) for line in (store.job_folder(job.id) / "spent.jsonl").read_text().splitlines()]
-    assert len(spent) == len(rows) + 1 + 1 + 8  # both trials and the self-check
-    state = CliRunner().invoke(main, ["status", str(plan), "--into", str(tmp_path / "runs")]).output
-    assert f"{len(spent)} requests" in " ".join(state.split())
-
-
-@pytest.mark.slow
 def test_errors_are_counted_and_only_they_are_asked_again(server, tmp_path):
     server.rule = lambda question: "who knows?" if "film" in question else by_words(question)
     plan, store = (

@@ -1,6 +1,5 @@
 """One folder for many machines: a SLURM array."""
 
-import multiprocessing
 import os
 import subprocess
 import sys
@@ -14,7 +13,6 @@ from shoal.runs.plan import check_plan, read_plan
 from shoal.runs.store import RunStore
 
 pytestmark = pytest.mark.slow
-FORK = multiprocessing.get_context("fork")
 ROOT = Path(__file__).parent.parent.parent
 NAMES = ("slow_a", "slow_b", "slow_c", "slow_d", "slow_e")
 

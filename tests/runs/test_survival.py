@@ -4,7 +4,6 @@ import json
 import multiprocessing
 import os
 import random
-import resource
 import signal
 import subprocess
 import sys
@@ -19,19 +18,14 @@ from shoal.cli import main
 from shoal.models.batching import batches, distinct
 from shoal.runs.executors import run_here
 from shoal.runs.plan import check_plan, read_plan
-from shoal.runs.scoring import result_of
 from shoal.runs.store import RunStore
 
 FORK = multiprocessing.get_context("fork")  # a real process, without the second it takes to import numpy
 
 
-def run_plan(
-    plan: Path, store: Path, limit: int | None = None, user: int | None = None, out: Path | None = None
-) -> None:
+def run_plan(plan: Path, store: Path, user: int | None = None, out: Path | None = None) -> None:
     """What `shoal run` does, as the body of a process."""
     sys.stdout = sys.stderr = Path(out or os.devnull).open("a")  # noqa: SIM115
-    if limit:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     if user is not None:
         import rich.console  # noqa: F401 (now: another user may not be let into the folder of the libraries)
 
@@ -116,29 +110,6 @@ def test_killed_at_random_moments_the_files_are_the_same_and_no_finished_batch_i
     assert finished >= 1 and kills_while_asking >= wanted // 10
 
 
-@pytest.mark.slow
-def test_a_full_disk_is_a_clear_error_and_what_was_kept_is_kept(plan, tmp_path, log, reference):
-    store, out = tmp_path / "store", tmp_path / "out.txt"
-    (job,) = check_plan(read_plan(plan))
-    (cases,) = (len(content) for name, content in reference.items() if name.startswith("cases"))
-    (store / "cases").mkdir(parents=True)
-    (store / "cases" / f"{job.cases}.jsonl").write_bytes(reference[f"cases/{job.cases}.jsonl"])
-    limit = len(reference[f"jobs/{job.id}/answers.jsonl"]) // 2
-    assert limit < cases
-    process = FORK.Process(target=run_plan, args=(plan, store, limit, None, out))
-    process.start()
-    process.join()
-    assert process.exitcode == 1
-    assert "answers.partial.jsonl: cannot be written" in out.read_text()
-    assert "Traceback" not in out.read_text()
-    kept = RunStore(store).kept(job.id)
-    assert 0 < kept < 160
-    done = len(asked(log))
-    assert [problem for _, problem in run_here([job], RunStore(store))] == [None]
-    assert files(store) == reference
-    assert len(asked(log)) - done <= 40 - kept // 4 + 1
-
-
 def test_a_read_only_store_is_a_clear_error(plan, tmp_path, log, reference):
     store, out = tmp_path / "store", tmp_path / "out.txt"
     store.mkdir()
@@ -147,7 +118,7 @@ def test_a_read_only_store_is_a_clear_error(plan, tmp_path, log, reference):
         if "pytest" in str(folder):
             folder.chmod(0o755)
     user = 65534 if os.getuid() == 0 else None  # nothing is read-only to root
-    process = FORK.Process(target=run_plan, args=(plan, store, None, user, out))
+    process = FORK.Process(target=run_plan, args=(plan, store, user, out))
     process.start()
     process.join()
     assert process.exitcode == 1
@@ -177,27 +148,6 @@ def test_an_interrupt_stops_cleanly_and_the_next_run_goes_on(plan, tmp_path, log
     (job,) = check_plan(read_plan(plan))
     assert [problem for _, problem in run_here([job], RunStore(store))] == [None]
     assert files(store) == reference
-
-
-def test_what_failed_can_be_asked_again_and_only_that(plan_of, tmp_path, log, monkeypatch):
-    shaky = plan_of("shaky")
-    store = RunStore(tmp_path / "store")
-    (job,) = check_plan(read_plan(shaky))
-    monkeypatch.setenv("SHOAL_TEST_BROKEN", "1")
-    assert [problem for _, problem in run_here([job], store)] == [None]
-    before = list(store.answers(job.id))
-    assert sum(bool(row.error) for row in before) == 3
-    errors = result_of(job, store).measures.where(functionality="labelled")[0]
-    assert (errors.errors, errors.n) == (3, 117)
-    monkeypatch.delenv("SHOAL_TEST_BROKEN")
-    assert [problem for _, problem in run_here([job], store, retry_errors=True)] == [None]
-    after = list(store.answers(job.id))
-    assert [a for a, b in zip(after, before, strict=True) if a != b] == [
-        a for a, b in zip(after, before, strict=True) if b.error
-    ]
-    assert not any(row.error for row in after)
-    kept = json.loads((store.job_folder(job.id) / "measures.json").read_text())
-    assert kept["measures"][0]["errors"] == 0
 
 
 @pytest.mark.slow

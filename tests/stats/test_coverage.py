@@ -3,15 +3,14 @@
 The populations are those of benchmarks/coverage.py, which prints the table in the docs.
 """
 
-import importlib.util
 import math
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+import studies
 
 from shoal.stats.multiplicity import holm
 from shoal.stats.paired import sign_flip_test, sign_test
@@ -25,16 +24,7 @@ ERRS_WIDE = {
 """Documented to cover more than asked where there is little to go by."""
 
 
-def load_simulation() -> ModuleType:
-    path = Path(__file__).parents[2] / "benchmarks" / "coverage.py"
-    spec = importlib.util.spec_from_file_location("coverage_benchmark", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-simulation = load_simulation()
+simulation = studies.load(Path(__file__).parents[2] / "benchmarks" / "coverage.py")
 
 
 @pytest.mark.parametrize(

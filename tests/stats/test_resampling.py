@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from shoal.stats.resampling import (
     cluster_table,
-    paired_table,
     sampling_variance,
     sharing,
 )
@@ -21,19 +20,6 @@ cases = st.lists(st.tuples(st.integers(0, 6), outcome, outcome), min_size=1, max
 def columns(rows: Cases) -> tuple[list[int], list[float], list[float]]:
     clusters, a, b = zip(*rows, strict=True)
     return list(clusters), list(a), list(b)
-
-
-@settings(deadline=None)
-@given(cases, st.randoms(use_true_random=False))
-def test_order_and_names_of_cases_change_nothing(rows: Cases, random: "st.DataObject") -> None:
-    clusters, a, b = columns(rows)
-    shuffled = list(rows)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
-    renamed, a_too, b_too = columns(shuffled)
-    names = [f"cluster {9 - name}" for name in renamed]
-    ones, others = cluster_table(a, clusters), cluster_table(a_too, names)
-    pair, same_pair = paired_table(a, b, clusters), paired_table(a_too, b_too, names)
-    assert ones.content == others.content and pair.content == same_pair.content
 
 
 # Functionalities that share clusters

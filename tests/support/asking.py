@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from shoal.core.records import Answer, Answers, Case
+from shoal.core.records import Answers, Case
 from shoal.models.answer_rows import answers_by_mark
 from shoal.models.asking import answer_batch, ask_batches
-from shoal.models.batching import Questions, batch_plan, make_questions
+from shoal.models.batching import make_questions
 from shoal.protocols.base import Built
 
 
@@ -14,21 +14,6 @@ def built_of(cases: Sequence[Case], labels: Sequence[str] | None, whole: Sequenc
     reading = bool(cases and cases[0].meta.get("reading"))
     names = None if labels is None else tuple(labels)
     return Built(cases, names, "spans" if reading else "labels", chosen_from=whole)
-
-
-def answer_batches(
-    model: object, questions: Questions, cases: Sequence[Case], labels: Sequence[str] | None, done: int = 0
-) -> list[Sequence[Answer]]:
-    """The batches of a plan, those of the first `done` left out."""
-    built = built_of(cases, labels)
-    return list(
-        ask_batches(
-            lambda examples: answer_batch(model, built, examples),
-            model,
-            questions,
-            batch_plan(model, questions)[done:],
-        )
-    )
 
 
 def ask_cases(

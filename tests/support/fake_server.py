@@ -47,7 +47,6 @@ class FakeServer(ThreadingHTTPServer):
         self.model = ""
         """The name that it gives the model, if any."""
         self.schema_allowed = True
-        self.under_way = self.most_under_way = 0
         self.lock = threading.Lock()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -95,15 +94,9 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         with server.lock:
             server.bodies.append(body)
-            server.under_way += 1
-            server.most_under_way = max(server.most_under_way, server.under_way)
-        try:
-            if server.delay:
-                time.sleep(server.delay)
-            self._answer(body)
-        finally:
-            with server.lock:
-                server.under_way -= 1
+        if server.delay:
+            time.sleep(server.delay)
+        self._answer(body)
 
     def _answer(self, body: dict[str, Any]) -> None:
         server = self.server

@@ -142,27 +142,21 @@ ATTACKS: dict[str, Callable[[_Hostile, dict[str, Any]], None]] = {
     "key-in-reason": lambda handler, body: handler.raw(b"", "Content-Length: x", f"X: {handler.key}"),
     "surrogate": lambda handler, body: handler.changed(body, content="positive \ud800 x", model="m\udfff"),
     "nan": _logprobs(("pos", float("nan")), ("neg", -1.0)),
-    "infinite": _logprobs(("pos", float("-inf")), ("neg", -1.0)),
     "token-twice": _logprobs(("pos", -1.0), ("pos", -1.0), ("neg", -2.0)),
     "mass-above-1": _logprobs(("pos", -0.1), ("neg", -0.5)),
     "drip": lambda handler, body: handler.drip(),
     "retry-1e10": _status(429, retry_after="1e10"),
     "retry-nan": _status(503, retry_after="nan"),
-    "retry-negative": _status(503, retry_after="-1e9"),
     "retry-year-9999": _status(503, retry_after="Fri, 31 Dec 9999 23:59:59 GMT"),
     "deep": lambda handler, body: handler._send(200, {}, "[" * 200_000),
-    "deep-object": lambda handler, body: handler._send(200, {}, '{"a":' * 900 + "1" + "}" * 900),
     "usage-infinite": _usage({"prompt_tokens": float("inf"), "completion_tokens": 1}),
     "usage-negative": _usage({"prompt_tokens": -(10**12), "completion_tokens": 1}),
-    "usage-words": _usage({"prompt_tokens": "many", "completion_tokens": ["few"]}),
-    "usage-list": _usage([1, 2]),
     "redirect": lambda handler, body: handler._send(
         307, {"location": handler.server.url.replace("/v1", "/elsewhere/v1/chat/completions")}, ""
     ),
     "bomb": lambda handler, body: handler.bomb(),
     "brotli": lambda handler, body: handler._send_bytes(b"x", "br"),
     "endless": lambda handler, body: handler.endless(),
-    "huge-numbers": lambda handler, body: handler._send(200, {}, '{"choices": ' + "9" * 10_000 + "}"),
     "huge-logprob": lambda handler, body: handler._send(
         200, {}, json.dumps(handler._completion(body)).replace('"logprob": -', '"logprob": -1' + "0" * 400)
     ),

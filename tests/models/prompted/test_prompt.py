@@ -62,10 +62,6 @@ def test_the_digest_is_of_what_is_asked_not_of_the_file():
         ({"task": "image"}, "task = 'image'"),
         ({"labels": {"negative": "bad", "positive": "Bad"}}, "a different word"),
         ({"shots": [{"text": "x", "label": "fine"}]}, "one of the prompt's labels"),
-        (
-            {"task": "reading", "user": "{{ context }} {{ question }}", "shots": []},
-            "reading and reply have no labels",
-        ),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_asked(changes, problem):
@@ -98,18 +94,13 @@ def test_a_prompt_that_ships_shows_its_texts_once_and_what_may_be_said(name):
     ("template", "why"),
     [
         ("{% if labels %}" * 2000 + "{{ text }}" + "{% endif %}" * 2000, "nested too deeply"),
-        ("{{ text " + "| upper " * 5000 + "}}", "nested too deeply"),
         ("{{ text }}{{ 'a' * 10**10 }}", "Mul is not supported"),
         ("{{ text }}{% for i in range(10) %}{% endfor %}", "a loop over something other than labels"),
         ("{{ text }}{{ lipsum(n=100000) }}", "Call is not supported"),
-        ("{{ text }}{{ 'x' | center(9999999999) }}", "No filter named 'center'"),
-        ("{{ text }}{% set a = text ~ text %}", "Assign is not supported"),
         ("{{ text | replace('o', 'oooooooooo') }}", "No filter named 'replace'"),
-        ("{{ text }}{{ labels | join(text) }}", "with a fixed separator"),
         ("{{ text }}{{ text | join('x') }}", "only labels can be joined"),
         ("{{ text }}{% for a in labels %}{% for b in labels %}{% endfor %}{% endfor %}", "inside another loop"),
         ("x" * 100_001 + "{{ text }}", "longer than 100,000"),
-        ("{{ text }}{{ " + "9" * 90_000 + " }}", "not a valid template"),
     ],
 )  # fmt: skip
 def test_a_template_that_would_do_too_much_is_an_error_at_once(template, why):

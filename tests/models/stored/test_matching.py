@@ -4,7 +4,6 @@ By id, where a group's name may hold a slash, and so may an id; or by order, whe
 of the whole suite.
 """
 
-import time
 from typing import Any
 
 import pytest
@@ -71,18 +70,6 @@ def test_what_cannot_be_told_or_is_not_there_is_refused(ids, keys, message):
     assert "  try: " in str(caught.value) and len(str(caught.value)) < 600
 
 
-def test_ids_that_do_not_match_are_shown_with_the_suites():
-    suite = cases(*(f"tickets/{line}" for line in range(2, 62)))
-    with pytest.raises(DataError) as caught:
-        match_rows(by_id(*map(str, range(60))), suite, suite)
-    assert str(caught.value) == (
-        "p.csv, line 2: no case has the id 0\n"
-        "  why: 2 of 60 ids are unknown: 0, 1; the ids of the cases are tickets/2, tickets/3, tickets/4 and 57 more. "
-        "An id is functionality/case_id\n"
-        "  try: `shoal export SUITE --out cases.csv`, which writes the ids of a suite"
-    )
-
-
 def test_answers_by_order_are_those_of_the_whole_suite_copies_included():
     whole = cases("a/1", "a/2", "a/3", size=2)
     assert match_rows(by_order(6), whole, whole).tolist() == [0, 1, 2, 3, 4, 5]
@@ -101,18 +88,6 @@ def test_any_other_number_of_lines_is_refused(lines):
     whole = cases("a/1", "a/2", "a/3", size=2)
     with pytest.raises(DataError, match=rf"{lines} lines for 6 examples[\s\S]*try: predict the whole suite"):
         match_rows(by_order(lines), [whole[0], whole[2]], whole)
-
-
-@pytest.mark.slow
-def test_ids_are_found_in_linear_time():
-    many = 100_000
-    suite = cases(*(f"{number % 7}/{number // 2}" for number in range(2 * many)))
-    began = time.process_time()
-    with pytest.raises(DataError, match="occurs in several groups"):
-        match_rows(by_id(*map(str, range(many))), suite, suite)
-    whole = [case.id for case in suite]
-    assert match_rows(by_id(*reversed(whole)), suite, suite).tolist() == list(range(len(whole)))[::-1]
-    assert time.process_time() - began < 20  # hours, if every id is looked for among all
 
 
 @pytest.mark.parametrize("edits", ["none", "repaired"])

@@ -55,8 +55,6 @@ def test_a_rule_accepts_the_right_text_only(rule, argument, right, wrong):
         ({"number": "many"}, 'number cannot be "many"'),
         ({"max_words": 0}, "max_words cannot be 0"),
         ({"json": {"type": "objct"}}, 'json: type cannot be "objct"'),
-        ({"json": {"patternProperties": {}}}, "unknown keyword 'patternProperties'"),
-        ({"token_f1": 2}, "token_f1 cannot be 2"),
         ("same_text", "rule 'same_text' in an MFT"),
         ({"pred_not_0": 1}, "takes no argument"),
         (["contains", "pred_not_0"], "rules on labels and on texts together"),

@@ -60,14 +60,6 @@ def mixed(n: int = 30, text: str = "Flight {} was fine.") -> list[Case]:
 # A clean suite
 
 
-def test_a_clean_suite_is_silent():
-    hygiene = examine(clean())
-    assert hygiene.findings == ()
-    counts = [hygiene.total(count) for count in ("cases", "unique_cases", "test_cases_in_training")]
-    assert counts == [60, 60, 0]
-    assert hygiene.labels == {"negative": 40, "neutral": 10, "positive": 10}
-
-
 def test_templates_that_the_suite_does_not_name_are_noted():
     suite = Suite("toy", labels=LABELS)
     suite.add_functionality("flights", "c", "MFT", MFT)

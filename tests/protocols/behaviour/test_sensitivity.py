@@ -1,14 +1,12 @@
 """What answers of prompted models depend on besides the text, found where it was planted."""
 
 import pytest
-from click.testing import CliRunner
 
 pytest.importorskip("aiohttp", reason="needs shoal[llm]")
 
 from fake_server import serving
 from planted_endpoints import ASK, PLEASE, PROMPT, first_listed, is_planted, swayed
 
-from shoal.cli import main
 from shoal.comparing.gate import judge_by_prompt
 from shoal.comparing.pairs import compare as sides
 from shoal.comparing.rules import Rule
@@ -65,16 +63,6 @@ def test_a_model_that_takes_the_first_label_is_found_by_the_orders(folder):
     assert changed.value == 1.0 and changed.groups["factor"] == "order"
     labels = {row.groups["label"]: row.value for row in measures if row.name == "label share"}
     assert labels == pytest.approx(dict.fromkeys(labels, 1 / 3))
-
-
-def test_a_plan_says_it_in_one_line(folder):
-    with serving(rule=swayed(ONE_IN), logprobs=False) as server:
-        (folder / "plan.toml").write_text(
-            f'models = ["openai:m?url={server.url}&again=0"]\nprompts = ["a.toml", "b.toml"]\n'
-            '[behaviour]\nsuite = "sentiment"\nlimit = 20\n'
-        )
-        output = CliRunner(env={"COLUMNS": "300"}).invoke(main, ["run", "plan.toml"]).output
-    assert "openai:m: the answer depends on the wording in " in output and " % of cases (2 prompts)" in output
 
 
 def test_the_same_prompts_on_both_sides_are_paired(folder):

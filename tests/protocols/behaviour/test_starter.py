@@ -59,17 +59,3 @@ def test_functionalities_are_proposed_by_column_and_by_word(reviews):
 def test_a_wrong_command_writes_nothing(reviews, tmp_path, words, problem):
     assert problem in new(*words)
     assert not list(tmp_path.rglob("*.yaml"))
-
-
-def test_check_shows_cases_of_every_functionality(reviews):
-    new("hotels")
-    done = CliRunner(env={"COLUMNS": "80"}).invoke(main, ["check", "hotels.yaml", "--cases", "2"])
-    assert (
-        "facts_are_neutral: 2 of 40 cases" in done.output and "expected anything but negative" in done.output
-    )
-    assert done.output.count(" of 30 cases") == 2
-
-
-def test_word_lists_and_perturbations_are_listed():
-    done = CliRunner().invoke(main, ["list"])
-    assert "de adjectives.positive" in done.output and "swap" in done.output

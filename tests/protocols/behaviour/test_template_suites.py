@@ -23,7 +23,6 @@ labels: [negative, positive]
 words:
   thing: [room, breakfast, pool, lobby, yes]
   praise: adjectives.positive
-  religion: religions
 tests:
   praise_is_positive:
     description: Praise is positive.
@@ -45,11 +44,6 @@ tests:
     perturb: [{typo: 2}, punctuation, case, {swap: thing}, {add: It was a Tuesday.}]
     sample: 12
     seed: 3
-  guests:
-    type: INV
-    capability: fairness
-    templates: ["The guest liked the {thing}."]
-    variants: ["The {religion} guest liked the {thing}."]
   hedges:
     type: DIR
     capability: vocabulary
@@ -73,7 +67,6 @@ def in_python() -> Suite:
     words = {
         "thing": ["room", "breakfast", "pool", "lobby", "yes"],
         "praise": praise,
-        "religion": ["Buddhist", "Christian", "Hindu", "Jewish", "Muslim", "Sikh"],
     }
 
     @suite.minimum(capability="vocabulary")
@@ -102,12 +95,6 @@ def in_python() -> Suite:
             variants.append(f"{text} It was a Tuesday.")
             changed = [variant for variant in dict.fromkeys(variants) if variant != text]
             yield case(text, *changed, cluster=filled.source)
-
-    @suite.invariance(capability="fairness")
-    def guests():
-        for thing in words["thing"]:
-            variants = [f"The {religion} guest liked the {thing}." for religion in words["religion"]]
-            yield case(f"The guest liked the {thing}.", *variants, cluster="The guest liked the {thing}.")
 
     @suite.directional(capability="vocabulary", expect="not more confident", tolerance=0.05)
     def hedges():
@@ -182,26 +169,17 @@ WRONG = {
     "tests:\n  t:\n    label: “a”\n": ("line 3, column 12", "typographic quotes around"),
     "tests:\n  t:\n    templates:\n      - We are #1 here\n": ("line 4, column 9", "ends before #"),
     "labels: [a]\ntests: {t: {templates: [x]}}\n": ("line 1, column 1", "two or more names"),
-    "tests:\n  t:\n    type: DIR\n    templates: [x]\n    variants: [y]\n    expect: less confident\n": (
-        "line 6, column 5", "'less confident' is not known",
-    ),
     "labels: [a, b]\ntests:\n  t:\n    type: INV\n    templates: [x]\n    perturb: [swap: thign]\n": (
         "line 6, column 15", "no word list 'thign'",
     ),
-    "suite: x\nsuite: y\n": ("line 2, column 1", "occurs twice"),
     "suite: &a x\ntask: *a\n": ("line 2, column 7", "alias"),
     "labels: [a, b]\ntests:\n  t:\n    lable: a\n": ("line 4, column 5", "unknown name 'lable'"),
-    "labels: [a, b]\ntests:\n  t:\n    label: c\n    templates: [x]\n": ("line 4, column 5", "not one of a, b"),
     "labels: [a, b]\ntests:\n  t:\n    label: a\n    templates: [\"{w}\"]\n": ("line 5, column 17", "no words for"),
     "labels: [a, b]\ntests:\n  t:\n    label: a\n    sample: 9\n    templates: [x]\n": ("line 6", "sample asks for 9"),
     "labels: [a, b]\ntests:\n  t:\n    type: INV\n    templates: [x]\n": ("line 5, column 17", "no variants"),
     "labels: [a, b]\nlanguage: de\ntests:\n  t: {type: INV, templates: [x], perturb: contraction}\n": (
         "line 4", "contraction is for English",
     ),
-    "tests:\n  t:\n    expect:\n      contains: a\n      max_word: 3\n    cases: [x]\n": (
-        "line 5, column 7", "rule 'max_word' is not known",
-    ),
-    "tests:\n  t:\n    expect: number\n    cases: [{text: x, label: many}]\n": ("line 3", 'number cannot be "many"'),
     "tests:\n  a: {expect: {contains: b}, cases: [x]}\n  t: {type: INV, perturb: typo, cases: [a typo]}\n": (
         "line 3, column 3", "whose other tests expect texts",
     ),

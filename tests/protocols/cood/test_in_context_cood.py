@@ -92,14 +92,12 @@ def test_planted_endpoints_are_told_apart_through_run(rule, kind, toy, tmp_path:
     ("settings", "spec", "message"),
     [
         ({"shots": 2, "per_label": 5}, "", "per_label has no effect with shots"),
-        ({"shots": 2}, "tiny:sentiment", "shots needs a prompted model"),
         ({"shots": 2}, "openai:m?url=http://127.0.0.1:1&prompt=sentiment-plain", "no word for 'consistent'"),
         (
             {},
             "openai:m?url=http://127.0.0.1:1&prompt=agreement-plain",
             "shots = \\[0, 4\\] for a prompted model",
         ),
-        ({"shots": 30}, "openai:m?url=http://127.0.0.1:1&prompt=agreement-plain", "shots = 28"),
     ],
 )
 def test_settings_that_contradict_demonstrations_are_errors(settings, spec, message, toy):

@@ -526,15 +526,3 @@ def test_the_papers_profiles_exchange_cases_and_do_not_adjust(profile):
     assert {row.note for row in adjusted} == {"not adjusted"}
     assert "exchanges of cases" in raw[0].note
     assert marks("recommended")[1] == ["", ""]
-
-
-def test_a_column_never_pays_for_another():
-    """Holm is within a column: a row of nothing but hold-outs does not hide a gain on what was seen."""
-    base, iid = {"a.f.MFT": [0] * 40, "b.g.INV": [0] * 40}, [1] * 40
-    better = {"a.f.MFT": [1] * 7 + [0] * 33, "b.g.INV": [0] * 40}
-    results = [iid_job(base, iid), job(better, iid)]
-    for hold_out in ("functionality", "capability", "test type"):
-        results += folds(base, iid, hold_out)
-    found = compared(table(hold_out=("functionality", "capability", "test type"), shuffles=2000), results)
-    assert p_of(found, "seen") == p_of(found, "seen", name="p value") < 0.05
-    assert rows_of_table3(found)[1].cells["seen"].verdict == "better"

@@ -163,15 +163,6 @@ def row_of(method: str, *, iid: float, seen: float, func: float) -> list[Measure
     return measures
 
 
-def test_the_headline_of_one_row_says_gain_carry_over_and_cost():
-    assert headline(example()) == [
-        "It learns the tests; no carry-over to held-out ones was found.",
-        "G on the tests it was shown rises from 72.5 to 90.3.",
-        "G on held-out functionalities does not change clearly (72.5 → 70.7).",
-        "The i.i.d. score falls from 91.7 to 82.3.",
-    ]
-
-
 def test_the_headline_of_several_rows_counts_them_and_names_one_with_its_own_numbers():
     rows = [
         *example(),

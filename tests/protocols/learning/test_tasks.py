@@ -114,14 +114,6 @@ def test_table_3_of_three_tasks_is_that_of_a_script_without_shoal(plan: Path):
     assert "tasks" in average["note"]
 
 
-def test_the_picture_of_the_table_has_every_task_and_the_mean(plan: Path):
-    pytest.importorskip("matplotlib")
-    shoal("run", plan)
-    shoal("report", plan, "--out", "page.html", "--figures", "figures")
-    drawn = Path("figures/table-3.svg").read_text()
-    assert all(word in drawn for word in ("Avg", *(f"{task} G_class" for task in TASKS)))
-
-
 def test_a_task_without_a_finished_job_is_named(plan: Path):
     seen = Path("reading.seen.jsonl").read_text()
     for name in SCENARIOS:

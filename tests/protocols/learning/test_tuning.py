@@ -7,11 +7,8 @@ import numpy as np
 import pytest
 
 from shoal.core.errors import ModelError, PlanError
-from shoal.data.grammar import make_rows
-from shoal.protocols.behaviour.build import suite_cases
 from shoal.protocols.learning import parts
 from shoal.protocols.learning.hyper import grid
-from shoal.protocols.learning.lessons import suite_environments
 from shoal.protocols.learning.settings import Settings, Train
 from shoal.protocols.learning.stages import make_recipe
 from shoal.runs.store import MemoryStore
@@ -122,20 +119,6 @@ def test_every_fold_and_seed_shares_one_search():
 def test_the_training_and_selection_splits_are_not_tested_on(split, tune, use):
     with pytest.raises(PlanError, match=f"split = '{split}' is {use}"):
         parts(Settings(iid="sentiment", split=split, train=Train(tune=tune)))
-
-
-def test_what_is_chosen_by_is_neither_trained_nor_tested_on():
-    parts_of_suite = {
-        part: {case.id for case in suite_cases(settings(), part)} for part in ("train", "validation", "test")
-    }
-    texts = {
-        part: {row.texts for row in make_rows("sentiment", part)} for part in ("train", "validation", "test")
-    }
-    for known in (parts_of_suite, texts):
-        assert not known["validation"] & (known["train"] | known["test"])
-    environments = suite_environments(settings(), ("negative", "positive"), "validation")
-    asked = {text for environment in environments for item in environment.items for text in item.examples}
-    assert asked <= {text for case in suite_cases(settings(), "validation") for text in case.examples}
 
 
 def test_lp_ft_is_not_searched_it_takes_what_lp_and_vanilla_found():

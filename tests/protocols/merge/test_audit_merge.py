@@ -107,17 +107,3 @@ def test_a_job_is_exported_as_it_was_asked_and_with_no_other_cases(exported, tmp
     assert result.exit_code == 1 and "has its settings" in result.output
     assert CliRunner().invoke(main, asked).exit_code == 0
     assert (tmp_path / "v.jsonl").read_bytes() == (exported / "variants.jsonl").read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["merge", "--out", "x.xlsx"], ".jsonl: variants; .html: texts to judge, as a page"),
-        (["merge", "--out", "x.html", "--verbatim"], "--verbatim is for the texts of a suite"),
-    ],
-)
-def test_what_cannot_be_exported_is_said_before_anything_is_built(words, says, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(main, ["export", *words])
-    assert result.exit_code in (1, 2) and says in " ".join(result.output.split())
-    assert not list(tmp_path.iterdir())

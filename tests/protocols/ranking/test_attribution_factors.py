@@ -9,7 +9,6 @@ from shoal.explaining.attributions import Attribution, Units, word_spans
 from shoal.protocols.ranking.factors import FACTORS, FEATURE, parse_factors, swapped_words
 
 NOTHING = Answers(("no", "yes"), np.zeros(1, np.int64))
-EXPLAINED = [name for name in FACTORS if FACTORS[name].from_words]
 
 
 def example(*texts, feature="") -> Case:

@@ -166,22 +166,6 @@ def test_a_file_that_may_hold_labels_is_never_overwritten(rank, plant, tmp_path)
 # Wrong input
 
 
-def test_what_cannot_be_ranked_is_refused_in_words(rank, plant, tmp_path):
-    a, b = plant({"a": [1, 0, 1], "b": [1, 1, 0]})
-    cases = {
-        (a, "--data", "data.csv"): "one model only",
-        (a, a, "--data", "data.csv"): "is given twice",
-        (a, b, "--data", "nowhere.csv"): "no such file",
-        (a, b, "--data", "data.csv", "--set", "label=colour"): "no column 'colour'",
-        (a, b, "--data", "data.csv", "--set", "labels=good,bad"): "is not one of good, bad",
-        (a, b, "--data", "data.csv", "--set", "nonsense=1"): "unknown setting",
-    }
-    for call, words in cases.items():
-        assert words in rank(*call, code=1).output
-    assert "--data" in rank(a, b, code=2).output
-    assert "--pool" in rank(a, b, "--data", "data.csv", "--out", "x.csv", code=2).output
-
-
 def test_impossible_probabilities_of_draws_are_refused_with_their_line(rank, plant, tmp_path):
     specs = plant({"a": [1, 0, 1], "b": [1, 1, 0]})
     rows = read_csv(tmp_path / "data.csv")

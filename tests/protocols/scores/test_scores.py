@@ -1,6 +1,5 @@
 """`scores:FILE`: numbers as counted by hand, and nothing dropped silently."""
 
-import csv
 import json
 from pathlib import Path
 
@@ -185,18 +184,6 @@ def test_groups_are_paths_and_rules_can_name_them(tmp_path):
         assert_behaves(spec, at_least=0.9, topic="y")
     with pytest.raises(DataError, match="no 'doc.topik'"):
         graded_results([spec.replace("topic", "topik")])
-
-
-def test_a_csv_and_a_parquet_file_give_the_same_result(tmp_path):
-    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    rows = [{"sample_id": n, "correct": n % 3 != 0, "question": f"What is {n}?"} for n in range(9)]
-    with (tmp_path / "a.csv").open("w", newline="") as stream:
-        table = csv.DictWriter(stream, rows[0])
-        table.writeheader()
-        table.writerows(rows)
-    parquet.write_table(arrow.Table.from_pylist(rows), tmp_path / "b.parquet")
-    a, b = (graded_results([f"scores:{tmp_path / name}"])[0] for name in ("a.csv", "b.parquet"))
-    assert a.measures == b.measures and [case.id for case in a.cases] == [case.id for case in b.cases]
 
 
 def test_rows_without_a_model_are_not_left_out(tmp_path):
