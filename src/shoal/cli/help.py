@@ -13,7 +13,7 @@ MODELS = """
 Model specs: the same string names a model on the command line, in plans
 and in Python.
 
-  hf:FOLDER or hf:NAME         a Transformers model; `try` needs no hf: for a folder
+  hf:FOLDER or hf:NAME         a Transformers model; you may omit hf: in `try`
   python:MODULE:NAME           a function, or an object with predict
   predictions:FILE             answers that were computed elsewhere
   scores:FILE                  results that another tool graded, for `compare`,
@@ -28,7 +28,7 @@ Options follow ?, and & separates them. Quote the spec for your shell.
 
   labels=negative,positive     the suite's labels in the order of the outputs
   labels=LABEL_0:negative,LABEL_1:positive
-                               or: the model's label, a colon, the suite's.
+                               or pairs: the model's label, then the suite's.
                                The option --labels does the same
   hf:          max_length, dtype, device, revision, task, engine, reads,
                allow_pickle
