@@ -83,7 +83,7 @@ def test_several_runs_are_given_by_side(shoal, predicting, suite):
     assert "Fewer than 5 runs a side" in done.stdout
     one_against_two = [word for word in sides[2:]]
     text = " ".join(shoal("compare", *one_against_two, "--set", f"suite={suite}").stdout.split())
-    assert "One run against several: the test is by case" in text
+    assert "One run against several: tests hold for these runs only" in text
 
 
 def test_result_files_are_compared_unpaired(shoal, predicting, suite, tmp_path):

@@ -190,7 +190,7 @@ def test_neither_way_is_worse_for_a_score_with_an_ideal():
 
 def test_a_rule_that_could_mean_several_things_is_refused(make):
     result = make({"a1": [1] * 30, "a2": [1] * 30})
-    with pytest.raises(PlanError, match='rule 1 looks at 2 things at once[^$]*functionality = "\\*"'):
+    with pytest.raises(PlanError, match='rule 1 selects 2 groups at once[^$]*functionality = "\\*"'):
         judge([Rule({"capability": "a", "test type": "MFT"}, at_least=0.5)], result)
 
 

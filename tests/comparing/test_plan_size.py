@@ -55,7 +55,7 @@ def test_a_pilot_that_cannot_be_planned_from_is_an_error(make: Make) -> None:
         plan_size(a, None, 0.1)
     with pytest.raises(PlanError, match="too small for this drop"):
         plan_size(a, None, 0.1, differing=0.05)
-    with pytest.raises(PlanError, match="compare has no row 'g'"):
+    with pytest.raises(PlanError, match="no row 'g' in the comparison"):
         plan_size(a, b, 0.1, row="g")
     for drop in (-0.1, float("nan")):
         with pytest.raises(PlanError, match="difference"):

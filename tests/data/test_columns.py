@@ -66,7 +66,7 @@ def test_a_cell_of_another_kind_is_named_with_its_row(tmp_path, row, message):
 def test_a_suite_file_may_be_a_json_array(tmp_path):
     row = {"functionality": "f", "capability": "c", "type": "MFT", "examples": [{"text": "a"}], "labels": 0}
     rows = [{"suite": "s", "label_names": ["no", "yes"]}, {**row, "case_id": 1}, {**row, "case_id": 1}]
-    with pytest.raises(DataError, match="row 3: case '1' of 'f' is there twice"):
+    with pytest.raises(DataError, match="row 3: case '1' of 'f' occurs twice"):
         read_suite(table(tmp_path, json.dumps(rows), "suite.json"))
     assert len(read_suite(table(tmp_path, json.dumps(rows[:2]), "suite.json")).cases) == 1
 

@@ -38,7 +38,7 @@ def test_sentences_of_another_language_are_read_from_their_columns(tmp_path):
     ("text", "message"),
     [
         (HEAD + "0,a,b,sideways,age\n", r"line 2: stereo_antistereo is 'sideways'"),
-        (HEAD + "0,a,b,stereo,age\n0,c,d,stereo,age\n", r"line 3: pair '0' is there twice"),
+        (HEAD + "0,a,b,stereo,age\n0,c,d,stereo,age\n", r"line 3: pair '0' occurs twice"),
     ],
 )
 def test_what_is_wrong_with_a_file_of_pairs_is_said(tmp_path, text, message):

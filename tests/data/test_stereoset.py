@@ -82,7 +82,7 @@ def test_other_files_are_refused(tmp_path):
         read_clusters(path)
     with pytest.raises(DataError, match="no clusters"):
         read_clusters(write(tmp_path, []))
-    with pytest.raises(DataError, match="1 cluster ids are there twice"):
+    with pytest.raises(DataError, match="1 cluster ids occur twice"):
         read_clusters(write(tmp_path, [ROW, ROW]))
 
 

@@ -86,7 +86,7 @@ def test_a_workbook_of_several_sheets_or_without_names_is_refused(tmp_path):
         open_rows(tmp_path / "empty.xlsx")
     book.active.append(("a", "a"))
     book.save(tmp_path / "twice.xlsx")
-    with pytest.raises(DataError, match="column 'a' is there twice"):
+    with pytest.raises(DataError, match="column 'a' occurs twice"):
         open_rows(tmp_path / "twice.xlsx")
 
 

@@ -101,7 +101,7 @@ def test_a_failed_self_check_and_missing_answers_are_the_first_caveats(monkeypat
     monkeypatch.setattr("shoal.render.page.result_sections", lambda result: [])
     assert list(results_page([failed()]).caveats) == [
         "m: self-check failed: order of labels: likely wrong",
-        "1 case has no answer and count in no rate.",
+        "1 case has no answer; no rate includes it.",
         "One checkpoint per model: seed variance was not measured.",
     ]
     assert not any("order" in line for line in results_page([failed(check=True)]).caveats)

@@ -60,7 +60,7 @@ def rates() -> Table:
 def test_a_narrow_table_hides_spare_columns_and_says_so():
     assert "INV" in lines(rates(), 80) and "Hidden" not in lines(rates(), 80)
     narrow = lines(rates(), 50)
-    assert "INV" not in narrow and "Hidden (terminal too narrow): type." in narrow
+    assert "INV" not in narrow and 'Hidden column (terminal too narrow): "type".' in narrow
     assert "50.0 –  60.0" in narrow and max(map(len, narrow.splitlines())) <= 50
 
 

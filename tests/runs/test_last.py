@@ -38,7 +38,7 @@ def test_every_verb_finds_the_latest_result(spec, tmp_path):
     assert "2 of 32 cases pass" in shoal("show", "last").output
     assert shoal("gate", "last", "--rules", "gate.toml").exit_code == 3
     assert "A and B pass the same cases" in shoal("compare", "last", "last").output
-    assert shoal("report", "last").output == "report.html: 1 job\n"
+    assert shoal("report", "last").output == "Wrote report.html: 1 job.\n"
     assert "bad/0" in Path("report.html").read_text()
 
 

@@ -55,5 +55,5 @@ def test_failing_cases_of_a_protocol_without_plain_passes_are_those_of_its_table
     assert failing("cood", groups, [False] * 3, "accuracy") == "1 of 1 cases fail"
     pairs = [{"diagnostic": "crows"}] * 3
     text = failing("bias", pairs, [True, False, False], "stereotype score")
-    assert text == "1 of 3 cases prefer the stereotype (the first text)"
+    assert text == "1 of 3 cases show a preference for the stereotype (the first text)"
     assert failing("bias", pairs, [True, False, False], "accuracy") == "2 of 3 cases fail"

@@ -91,7 +91,8 @@ def planted(
         right = rng.random(len(cases)) < _share(logits + (spread * rng.normal(size=len(KINDS)))[kinds])
         outcomes = [Outcome(case.id, bool(passed)) for case, passed in zip(cases, right, strict=True)]
         settings = replace(setting, seed=seed)
-        about = {"roles": dict(zip(ROLES, ROLES, strict=True))}
+        names = dict(zip(ROLES, ROLES, strict=True))
+        about = {"roles": names, "words": names}
         job = {"protocol": "cood", "model": "hf:planted", "settings": asdict(settings), "about": about}
         yield Result(job, cases, outcomes, Measures(()), settings=settings)
 

@@ -72,7 +72,7 @@ def main() -> None:
       shoal help models
 
     \b
-    Exit codes: 0 done, 1 problem, 2 usage, 3 gate not met, 130 interrupted.
+    Exit codes: 0 success, 1 error, 2 wrong usage, 3 gate not met, 130 interrupted.
     """
 
 

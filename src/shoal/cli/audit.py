@@ -57,8 +57,9 @@ def try_command(
 ) -> None:
     """Audit one model and print the result.
 
-    MODEL is a spec such as hf:NAME; predictions:FILE has answers that were computed elsewhere; see shoal help models.
-    The result is kept in .shoal/ of this folder until the next try: show, report, gate and compare call it last.
+    MODEL is a spec such as hf:NAME; predictions:FILE has answers that were computed elsewhere. See `shoal help models`.
+    The folder .shoal/ keeps the result until the next `shoal try`. `show`, `report`, `gate` and `compare` call it
+    last.
 
     \b
     Examples:
@@ -95,7 +96,7 @@ def try_command(
         from ..render.writing import write_report
 
         write_report([result], html)
-        click.echo(f"\n{html}: 1 job", err=as_json)
+        click.echo(f"\nWrote {html}: 1 job.", err=as_json)
     if not as_json:
         kept = "Next: shoal show last --failing    shoal report last"
         click.echo("\n" + (printable(f"The result was not kept: {not_kept}") if not_kept else kept))
@@ -133,7 +134,9 @@ def _print_result(result: "Result", suite: str, model: str, spent: Any, full: bo
 @click.argument("second", required=False)
 @click.option("--method", default="shapley", show_default=True, help="lime, shapley or gradients.")
 @click.option("--label", default="", help="Explain this label instead of the predicted one.")
-@click.option("--samples", type=click.IntRange(min=1), help="Copies of the text, or steps of the integral.")
+@click.option(
+    "--samples", type=click.IntRange(min=1), help="Number of copies of the text, or of steps of the integral."
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the draws.")
 @suite_and_data
 @LABELS

@@ -27,7 +27,7 @@ RANKING = "ranking"
 @options.INTO
 @options.OVER
 @click.option("--changed", is_flag=True, help="List every case that changed, both ways.")
-@click.option("--full", is_flag=True, help="Show every row, with adjusted p and detectable drop.")
+@click.option("--full", is_flag=True, help="Show every row, with adjusted p and minimum detectable drop.")
 @options.PROTOCOL
 @options.KEEP
 @options.form("json", "Print one JSON object.")
@@ -50,7 +50,7 @@ def compare_command(
     Every difference is B minus A.
 
     A and B are models to query (predictions:FILE with --suite ...), results that another tool graded (scores:FILE),
-    jobs of a store, of any protocol, or last: the result of the latest shoal try. A file that `shoal try ... --json`
+    jobs of a store, of any protocol, or last: the result of the latest `shoal try`. A file that `shoal try ... --json`
     wrote has rates only, so its comparison is unpaired. A model whose settings ask for training is trained first.
     Repeat --a and --b for several runs of two recipes.
 
@@ -149,7 +149,7 @@ def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
     "baselines",
     multiple=True,
     metavar="RESULT",
-    help="The result that relative rules compare with; repeat for several prompts.",
+    help="The result that rules on a difference compare with; repeat for several prompts.",
 )
 @click.option("--full", is_flag=True, help="Show every row, also those that passed.")
 @click.option("--junit", type=options.OUT, help="Also write JUnit XML to this file.")
@@ -170,9 +170,9 @@ def gate_command(
 ) -> None:
     """Judge a result by a file of rules.
 
-    Exit codes: 0 every rule is met, 3 some rule is not, 1 problem with the input, 2 usage.
+    Exit codes: 0 every rule is met, 3 a rule is not met, 1 wrong input, 2 wrong usage.
 
-    RESULT is last (the latest shoal try), a file that `shoal try ... --json` wrote, a job of a store, or a model with
+    RESULT is last (the latest `shoal try`), a file that `shoal try ... --json` wrote, a job of a store, or a model with
     --suite ... A rule judges the observed rate unless it says judge = "lower bound" or "upper bound".
 
     Several RESULTs are one model under several prompts: every rule must be met under each, against the baseline with
@@ -280,7 +280,9 @@ def rank_command(
     compared = protocol.compare(settings, results)
     if out:
         number = export(compared.findings, results[0].job["about"]["columns"], out)
-        click.echo(f"{out}: {number:,} examples to label. Then rank again with --data {out}", err=as_json)
+        click.echo(
+            f"{out}: {number:,} examples to label. Then run `shoal rank` again with --data {out}", err=as_json
+        )
     if as_json:
         options.echo_object([result.job for result in results], compared.measures, compared.findings)
     else:
@@ -291,15 +293,15 @@ def _check_rank(models: Sequence[str], data: tuple[str, ...], pool: str, out: Pa
     if not models:
         raise click.UsageError("name two models or more")
     if len(models) < 2:
-        raise PlanError("one model only", why="an order needs two", fix=f"shoal rank {models[0]} MODEL …")
+        raise PlanError("one model only", why="a ranking needs two", fix=f"shoal rank {models[0]} MODEL …")
     twice = next((model for model in models if models.count(model) > 1), None)
     if twice:
-        raise PlanError(f"model {twice!r} is there twice", fix="name it once")
+        raise PlanError(f"model {twice!r} is given twice", fix="name it once")
     graded = [model for model in models if model.startswith("scores:")]
     if graded and (len(graded) < len(models) or data or pool):
         raise PlanError(
-            f"{graded[0]}: graded samples are ranked by themselves",
-            why="other models, --data and --pool have other examples",
+            f"{graded[0]}: scores: cannot be combined with other models, --data or --pool",
+            why="graded samples and these examples cannot be matched",
             fix=f"shoal rank {' '.join(graded)}",
         )
     if not data and not pool and not graded:
@@ -311,14 +313,19 @@ def _check_rank(models: Sequence[str], data: tuple[str, ...], pool: str, out: Pa
 @click.command("plan-size")
 @click.argument("names", nargs=-1, metavar="A [B]", required=True)
 @click.option(
-    "--difference", "drop", type=float, required=True, metavar="SHARE", help="The drop; 0.05 is five points."
+    "--difference",
+    "drop",
+    type=float,
+    required=True,
+    metavar="SHARE",
+    help="The drop to detect; 0.05 is five points.",
 )
 @click.option("--differing", type=float, help="Share of cases on which the models differ.")
 @click.option(
     "--row",
     default="",
     metavar="NAME",
-    help="A row of compare; by default the headline, such as suite score.",
+    help="A row of the table that `shoal compare` prints; default: the main one, such as suite score.",
 )
 @options.inputs
 @options.LABELS
@@ -336,7 +343,7 @@ def plan_size_command(
 ) -> None:
     """Estimate the sample size for a comparison.
 
-    The pilot is two models or jobs, or one of them with --differing.
+    Give two models or jobs as the pilot, or one of them with --differing.
 
     \b
     Examples:
@@ -369,7 +376,7 @@ def plan_size_command(
 def reproduce_command(name: str, data: Path, as_json: bool) -> None:
     """Recompute a published table and list cells that differ.
 
-    Exit codes: 0 every cell matches, 1 some cell differs.
+    Exit codes: 0 every cell matches, 1 a cell differs.
 
     \b
     Examples:

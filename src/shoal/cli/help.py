@@ -10,13 +10,14 @@ if TYPE_CHECKING:
     from ..protocols.settings_table import SettingRow
 
 MODELS = """
-Model specs: one string names a model, here, in plans and in Python.
+Model specs: the same string names a model on the command line, in plans
+and in Python.
 
-  hf:FOLDER or hf:NAME         a Transformers model; hf: may be left out in try
+  hf:FOLDER or hf:NAME         a Transformers model; you may omit hf: in `try`
   python:MODULE:NAME           a function, or an object with predict
   predictions:FILE             answers that were computed elsewhere
-  scores:FILE                  results that another tool graded, for compare,
-                               gate, show, report and rank
+  scores:FILE                  results that another tool graded, for `compare`,
+                               `gate`, `show`, `report` and `rank`
   openai:MODEL?url=URL&prompt=PROMPT
                                a model behind a chat-completions endpoint
   hf:FOLDER?prompt=PROMPT      local weights with a prompt
@@ -25,15 +26,15 @@ Model specs: one string names a model, here, in plans and in Python.
 
 Options follow ?, and & separates them. Quote the spec for your shell.
 
-  labels=NAMES                 the suite's names in the order of the outputs,
-                               negative,positive, or pairs,
-                               LABEL_0:negative,LABEL_1:positive;
-                               --labels NAMES does the same
+  labels=negative,positive     the suite's labels in the order of the outputs
+  labels=LABEL_0:negative,LABEL_1:positive
+                               or pairs: the model's label, then the suite's.
+                               The option --labels does the same
   hf:          max_length, dtype, device, revision, task, engine, reads,
                allow_pickle
   python:      version, timeout
   predictions: format, id, label, probabilities, rows
-  scores:      metric, group, model; id and run, for tables
+  scores:      metric, group, model; also id and run if FILE is a table
   prompted:    prompt, mode, max_tokens
   openai:      url, key_from, price, budget, temperature, seed, concurrency,
                tries, timeout, again
@@ -41,7 +42,7 @@ Options follow ?, and & separates them. Quote the spec for your shell.
 A comma or colon inside a label needs a backslash: so\\, so. Inside ?labels=
 write %26 for & and %2B for +; --labels does that for you.
 
-More: shoal list models, shoal list prompts.
+More: `shoal list models`, `shoal list prompts`.
 """
 
 SETTINGS = """
@@ -61,11 +62,11 @@ In a plan they belong to the table of the protocol, rare ones also to
 
 In Python they are keywords: shoal.audit("behaviour", model, suite="s.jsonl").
 
-Name, type, default and effect of each: shoal list settings behaviour
+Name, type, default and effect of each: `shoal list settings behaviour`
 """
 
 RULES = """
-Rules of a release: shoal gate RESULT --rules gate.toml
+Rules that a model must meet: `shoal gate RESULT --rules gate.toml`
 
   [[rule]]                     # the suite score
   at_least = 0.85
@@ -77,36 +78,37 @@ Rules of a release: shoal gate RESULT --rules gate.toml
 
   functionality, capability, test_type, ...
                                the group to judge; "*" judges each
-  measure                      needed only if the groups fit several measures
+  measure                      the measure to judge; needed only if several
+                               measures have these groups
   at_least, at_most            a limit; rates are fractions
-  no_worse_than_baseline_by    how much worse than --baseline it may be
+  no_worse_than_baseline_by    how much worse than the --baseline it may be
   judge                        "observed" (default), "lower bound" or
                                "upper bound" of the interval
-  allow_errors                 judge the answered cases alone
+  allow_errors                 ignore cases without an answer
   allow_undefined              skip groups without an applicable case
 
-Exit codes: 0 every rule is met, 3 some rule is not.
+Exit codes: 0 every rule is met, 3 a rule is not met.
 
-The rules by which a suite judges a case are another thing: shoal list rules
+The rules by which a suite judges a case are different: `shoal list rules`
 """
 
 FILES = """
 Files that shoal reads and writes.
 
   suite        .jsonl, one case per line; .yaml or a sheet with templates; .py.
-               See shoal new, import and check.
+               See `shoal new`, `import`, `check`.
   predictions  .jsonl or .csv with an id and a label, or a probability per
-               label. shoal export SUITE --out texts.csv writes the ids.
+               label. `shoal export SUITE --out texts.csv` writes the ids.
   scores       logs of lm-evaluation-harness, inspect, promptfoo, HELM, MLflow,
                Every Eval Ever, or a table with an id and a score.
-  plan, rules  .toml: models and settings for run; limits for gate.
+  plan, rules  .toml: models and settings for `run`; limits for `gate`.
   result       .json, from --json: rates without cases.
   page         .html, with its numbers as .json and tables as .csv beside it.
 
-  runs/        the store of run: a folder per job. --into names another.
-  .shoal/      a cache with the latest result of try: last. It can be deleted.
+  runs/        results of `run`, one folder per job; --into names another.
+  .shoal/      the latest result of `try`, called last. You may delete it.
 
-Formats that import recognises: shoal list formats
+Formats that `import` recognises: `shoal list formats`
 """
 
 TOPICS = {"models": MODELS, "settings": SETTINGS, "rules": RULES, "files": FILES}
@@ -116,7 +118,7 @@ TOPICS = {"models": MODELS, "settings": SETTINGS, "rules": RULES, "files": FILES
 @click.argument("topic", required=False)
 @click.pass_context
 def help_command(ctx: click.Context, topic: str | None) -> None:
-    """Explain a verb, or a topic: models, settings, rules, files.
+    """Explain a command or topic: models, settings, rules, files.
 
     \b
     Examples:
@@ -137,10 +139,10 @@ def help_command(ctx: click.Context, topic: str | None) -> None:
     else:
         known = [*TOPICS, *root.command.commands]
         near = get_close_matches(topic, known, 1)
-        fix = f"try: shoal help {near[0]}" if near else f"topics: {', '.join(TOPICS)}; or any verb"
+        fix = f"try: shoal help {near[0]}" if near else f"topics: {', '.join(TOPICS)}; or any command"
         if topic in PROTOCOLS:
             fix = f"it is a protocol; try: shoal list settings {topic}, or shoal help try"
-        raise click.UsageError(f"no topic or verb {topic!r}; {fix}")
+        raise click.UsageError(f"no topic or command {topic!r}; {fix}")
 
 
 TABLES = ["protocols", "models", "prompts", "suites", "rules", "formats", "profiles", "executors"]

@@ -20,7 +20,10 @@ from .options import EXISTING
 )
 @click.option("--label", default="", metavar="COLUMN", help="--from: column of the label.")
 @click.option(
-    "--by", default="", metavar="COLUMN", help="--from: a functionality per value; by default per word."
+    "--by",
+    default="",
+    metavar="COLUMN",
+    help="--from: propose one functionality per value of this column; default: one per word.",
 )
 def new_command(
     what: str, name: str, source: Path | None, texts: tuple[str, ...], label: str, by: str
@@ -65,21 +68,31 @@ def new_command(
 )
 @click.option("--model", required=True, metavar="SPEC", help="A masked or causal hf: model, or openai:MODEL.")
 @click.option(
-    "--count", type=click.IntRange(1, 200), default=20, show_default=True, help="How many, at most."
+    "--count",
+    type=click.IntRange(1, 200),
+    default=20,
+    show_default=True,
+    help="Largest number of suggestions.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the contexts.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Seed for drawing the sentences in which the model fills the slot.",
+)
 @click.option(
     "--pos",
     type=click.Choice(["NOUN", "ADJ", "VERB", "NAME"]),
-    help="Class of the words; by default that of the words in the list.",
+    help="Word class of the suggestions, such as ADJ; default: that of the slot's words.",
 )
 def suggest_command(
     suite: Path, slot: str, cases: str, model: str, count: int, seed: int, pos: str | None
 ) -> None:
-    """Suggest words or cases for a suite with a model.
+    """Use a model to suggest words or cases for a suite.
 
-    They are printed, best first, and written into the file below `suggested`. They are not counted until you move
-    them to `words` or `cases`.
+    The command prints suggestions, best first, and writes them to the suite file under the key `suggested`. They do
+    not count until you move them to `words` or `cases`.
 
     \b
     Examples:

@@ -80,7 +80,7 @@ LABELS = click.option(
 PROTOCOL = click.option(
     "--protocol",
     metavar="NAME",
-    help="The protocol for models to query; by default that of a job beside them, or behaviour.",
+    help="Protocol for a model to query; default: that of the job next to it, else behaviour.",
 )
 KEEP = click.option("--keep", is_flag=True, help="Store answers and trained models in --into.")
 
@@ -110,7 +110,7 @@ OVER = click.option(
     type=click.Choice(["cases", "templates"]),
     default="cases",
     show_default=True,
-    help="Claim about new cases of the same templates, or about new templates.",
+    help="What intervals and tests generalise to: new cases of the same templates, or new templates.",
 )
 
 
@@ -133,8 +133,8 @@ def refuse_overwrite(out: Path | None, sources: "Iterable[str]", folder: Path | 
         for path in [place / file for file in names for place in (Path(), folder or Path())]:
             if is_file(path) and _would_write(out, path):  # type: ignore[arg-type]
                 raise ShoalError(
-                    f"{path}: both read and written",
-                    why="the file that you bring would be lost",
+                    f"{path}: the same file is read and written",
+                    why="your file would be lost",
                     fix="name another file to write",
                 )
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 EXPLAIN = click.option(
-    "--explain", metavar="METHOD", help="Explain the worst cases by words: shapley, lime, gradients."
+    "--explain", metavar="METHOD", help="Show which words decide the worst cases: shapley, lime, gradients."
 )
 
 
@@ -32,7 +32,7 @@ EXPLAIN = click.option(
 @click.option(
     "--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes."
 )
-@click.option("--on", default="", metavar="EXECUTOR", help="Where to run: see shoal list executors.")
+@click.option("--on", default="", metavar="EXECUTOR", help="Where to run: see `shoal list executors`.")
 @options.AS_JSON
 def run(plan: Path, into: Path, again: bool, as_json: bool, **how: Any) -> None:
     """Run the jobs of a plan and show their results.
@@ -147,7 +147,9 @@ def echo_plan(
 @click.command()
 @click.argument("name", metavar="RESULT")
 @click.option("--failing", is_flag=True, help="Show the failing cases, worst functionality first.")
-@click.option("--all", "every", is_flag=True, help="Show every failing case, not 20 of each functionality.")
+@click.option(
+    "--all", "every", is_flag=True, help="Show every failing case, not only 20 of each functionality."
+)
 @click.option(
     "--only", multiple=True, metavar="NAME", help="Show only these cases: neg* or capability=negation."
 )
@@ -170,7 +172,7 @@ def show(
 ) -> None:
     """Show the measures or the failing cases of a result.
 
-    RESULT is last (the latest shoal try), a job of a store, a model with --suite ..., or a file that `shoal try ...
+    RESULT is last (the latest `shoal try`), a job of a store, a model with --suite ..., or a file that `shoal try ...
     --json` wrote, which has no cases. Any unique part of a job's name works.
 
     \b
@@ -244,7 +246,7 @@ def report(
 ) -> None:
     """Write a plan or result as an HTML page.
 
-    PLAN_OR_RESULT is a plan that was run, last (the latest shoal try), a job of a store, or a model with --suite ...
+    PLAN_OR_RESULT is a plan that was run, last (the latest `shoal try`), a job of a store, or a model with --suite ...
     The numbers are written as JSON next to the page, named tables and figures as CSV.
 
     \b
@@ -270,7 +272,7 @@ def report(
     alone = stands_alone(path)  # a pipe gets the page alone
     if figures:
         click.echo(f"{figures}: {write_figures(page, figures)} figures", err=alone)
-    click.echo(f"{path}: {count}", err=alone)
+    click.echo(f"Wrote {path}: {count}.", err=alone)
 
 
 def _with_gate(page: "Page", path: Path) -> "Page":

@@ -100,9 +100,9 @@ def _expected(case: Case, suite: Suite) -> str:
 def _hygiene_count(hygiene: Hygiene) -> list[Words | str]:
     """Return the number of errors and warnings."""
     if not hygiene.findings:
-        return [Words(f"Hygiene: {len(CHECKS)} checks, no problem.", "good")]
+        return [Words(f"Checks of the suite: {len(CHECKS)}, no problem.", "good")]
     counts = [(len(hygiene.of(severity)), severity) for severity in SEVERITIES]
-    pieces: list[Words | str] = [Words("Hygiene: ", "strong")]
+    pieces: list[Words | str] = [Words("Checks of the suite: ", "strong")]
     for position, (n, severity) in enumerate(pair for pair in counts if pair[0]):
         pieces += [
             ", " if position else "",

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 def check_command(files: tuple[Path, ...], prompts: int, cases: int | None, as_json: bool) -> None:
     """Check suite or plan files without running them.
 
-    A plan (.toml) is shown as its jobs, with its expected time and cost; any other file, or a suite that ships with
-    shoal, as a suite.
+    For a plan (.toml), the command prints jobs, expected time and cost. Any other file is a suite, as is the name of
+    a suite that ships with shoal.
 
     \b
     Examples:
@@ -118,7 +118,7 @@ def _column(name: str, about: str, field: str = "") -> Callable[[Any], Any]:
     "names",
     multiple=True,
     metavar="VALUE=NAME",
-    help="Name of a label value; repeat for each, in the order of the model's outputs.",
+    help="Name of a value of the label; repeat, in the order of the model's outputs.",
 )
 @_column("original", "Column of the original text, for INV and DIR.")
 @_column("variant", "Column of a changed text; repeat for more.", "variants")
@@ -130,12 +130,14 @@ def _column(name: str, about: str, field: str = "") -> Callable[[Any], Any]:
     show_default=True,
     help="Expectation: the label, the same prediction, or confidence that moves one way.",
 )
-@click.option("--expect", default="", metavar="RULE", help="The rule of the cases; see: shoal list rules.")
+@click.option("--expect", default="", metavar="RULE", help="The rule of the cases; see `shoal list rules`.")
 @_column("functionality", "Column of the functionality's name.")
 @_column("capability", "Column of the capability's name.")
 @_column("id", "Column of the case's id.")
 @_column("cluster", "Column of the sampling unit, such as a template.")
-@click.option("--templates", is_flag=True, help="Infer templates: cases that differ in one place share one.")
+@click.option(
+    "--templates", is_flag=True, help="Infer templates: cases that differ in one place share a template."
+)
 @click.option("--skip-invalid", is_flag=True, help="Leave invalid rows out, and count them.")
 def import_command(
     file: Path, out: Path, names: tuple[str, ...], templates: bool, skip_invalid: bool, **columns: Any
@@ -199,7 +201,7 @@ TARGETS = ("lm-eval", "inspect", "eee", "csv", "parquet")
 def export_command(
     what: str, out: Path | None, target: str | None, pairs: tuple[str, ...], into: Path, verbatim: bool
 ) -> None:
-    """Write a suite, a result or cases for people and programs.
+    """Export a suite, a result or cases to other formats.
 
     No model is queried.
 
@@ -278,8 +280,8 @@ def _answered_result(job: "Job", name: str, store: "RunStore", progress: "Progre
 
     if job.protocol != "behaviour":
         raise PlanError(
-            f"{name}: no other tool has a format for results of {job.protocol}",
-            why="a log of lm-eval, inspect or Every Eval Ever holds graded answers to single cases",
+            f"{name}: --to is for results of behaviour, and this is a result of {job.protocol}",
+            why="the formats of --to hold graded answers to single cases",
             fix=f"shoal show {name} --csv",
         )
     built = store.built(job, progress)

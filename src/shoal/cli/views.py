@@ -107,7 +107,7 @@ def plan_sections(jobs: Sequence[Job], estimate: "Estimate | None", bill: "Bill 
     lines += [_time(estimate)] if estimate else []
     lines += [_cost(bill)] if bill else []
     shown = jobs if len(jobs) <= MANY_JOBS else jobs[:FIRST_JOBS]
-    more = [f"{len(jobs) - len(shown)} more; `--json` lists all."] if len(shown) < len(jobs) else []
+    more = [f"{len(jobs) - len(shown)} more jobs; `--json` lists all."] if len(shown) < len(jobs) else []
     table = Table(_left("job", "model"), [Row([job.id, job.model]) for job in shown])
     return [*(Section(text=line) for line in lines), Section(blocks=[table], notes=more)]
 
@@ -140,8 +140,8 @@ def _time(estimate: "Estimate") -> str:
     """Return the expected time of a plan with trainings."""
     tries = f", {_count(estimate.tries, 'tuning trial')}" if estimate.tries else ""
     return (
-        f"{_count(estimate.trainings, 'training')}{tries}, {estimate.steps:,} steps, {estimate.questions:,} "
-        f"questions: about {duration(estimate.seconds)} in one process on this machine."
+        f"{_count(estimate.trainings, 'training run')}{tries}, {estimate.steps:,} steps, {estimate.questions:,} "
+        f"questions to models: about {duration(estimate.seconds)} in one process on this machine."
     )
 
 

@@ -32,7 +32,7 @@ Way = Literal["for", "against"]
 
 
 def oriented(rule: Rule, measure: Measure, value: float) -> float:
-    """Return a value so that more is better: a difference changes its sign if its measure is better lower."""
+    """Return a value with the sign at which more is better: a difference changes sign if a lower measure is better."""
     return -value if rule.is_relative and lower_is_better(measure) else value
 
 
@@ -109,7 +109,7 @@ def _by_adjusted_test(
 
 
 class Evidence:
-    """One-sided p values that a limit is kept or missed, from the cases where they are known."""
+    """Compute one-sided p values that a limit is kept or missed, from outcomes by case where they are known."""
 
     def __init__(self, result: Result, baseline: Result | None) -> None:
         self.relative = baseline is not None
@@ -125,7 +125,7 @@ class Evidence:
         }
 
     def against(self, verdict: "Verdict", measure: Measure) -> float:
-        """Return the p value against "the limit is kept"; from the interval where no test is known."""
+        """Return the p value of the test that the limit is missed; from the interval if there is no exact test."""
         p = self.of_limit(verdict, measure, "against")
         limit = -verdict.rule.limit if verdict.rule.is_relative else verdict.rule.limit
         return _from_interval(verdict, limit) if p is None else p
@@ -167,7 +167,7 @@ class Evidence:
         if p <= level and (ends_right or not proves):
             return None
         outcome = f"{n} newly failing of {n}" if self.relative else f"{round(extreme * n)} of {n}"
-        return f"too few cases: even {outcome} would not {'prove that it is met' if proves else 'fail'}"
+        return f"too few cases: even {outcome} would not {'prove that the rule is met' if proves else 'fail the rule'}"
 
     def _cases(self, measure: Measure) -> int | None:
         """Return how many cases a rate is a mean over; None if it is a mean over groups, or unpaired."""
@@ -181,7 +181,7 @@ class Evidence:
 
     @property
     def values(self) -> Floats:
-        """The outcome of each case, or its difference from the baseline."""
+        """Return the outcome of each case, or its difference from the baseline."""
         return self.hits[0] - self.hits[1] if self.relative else self.hits[0]
 
     def _quantity(self, measure: Measure) -> Quantity | None:

@@ -30,7 +30,7 @@ CASES, TEMPLATES = "cases", "templates"
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A measure, and the cases it is made of."""
+    """A measure, and the cases from which it is computed."""
 
     measure: Measure
     level: str
@@ -44,12 +44,12 @@ class Quantity:
 
     @property
     def column(self) -> str:
-        """Return the column of the results that it is a mean of; empty for passes."""
+        """Return the column of the results whose mean the measure is; empty if it counts passes."""
         return self.measure.basis.column
 
     @property
     def has_templates(self) -> bool:
-        """Whether the clusters of its cases are templates, which are the unit on request only."""
+        """Return whether the clusters of the cases are templates, which are the sampling unit only on request."""
         return self.measure.basis.templates is not None
 
     def template_count(self, clusters: Integers | None, values: Floats) -> int:
@@ -60,7 +60,7 @@ class Quantity:
 
 
 def judgeable(measures: Iterable[Measure]) -> list[Measure]:
-    """Return the measures that rest on cases or on runs, and so can be compared and judged."""
+    """Return the measures that are computed from cases or runs, so that they can be compared and judged."""
     return [row for row in measures if row.basis.mean_over or row.basis.runs]
 
 
@@ -108,7 +108,7 @@ def _quantity(
 
 
 class CaseIndex:
-    """Which cases have which value of a group, looked up once for all that ask."""
+    """An index of the cases by the value of each group."""
 
     def __init__(self, cases: Sequence[Case]) -> None:
         self.cases = cases
@@ -175,11 +175,11 @@ class Sides:
 
     @property
     def several(self) -> bool:
-        """Whether the run is the unit; the same prompts on both sides are not drawn again, so the case is."""
+        """Return whether the run is the sampling unit; if both sides have the same prompts, the case is."""
         return sum(self.runs) > 2 and not self.by_prompt
 
     def case_by_case(self) -> "Sides":
-        """Return the same, every case by itself."""
+        """Return both sides with each case as its own cluster."""
         return Sides(self.hits, None, self.failed, by_prompt=self.by_prompt)
 
 

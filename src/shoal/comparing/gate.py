@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..core.errors import DataError, PlanError, nearest, some
-from ..core.measures import quantity, shown
+from ..core.measures import quantity, shown, unit_word
 from ..core.records import PARTLY, Measure, Measures, Result
 from ..models import variant_of
 from .bounds import Evidence, by_tests, oriented
@@ -37,7 +37,7 @@ SLACK = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How one rule went for one thing it looks at."""
+    """The verdict of one rule on one group."""
 
     rule: Rule
     measure: Measure
@@ -54,12 +54,12 @@ class Verdict:
 
     @property
     def is_met(self) -> bool:
-        """Whether the gate stays open."""
+        """Return whether the rule is met, or skipped as it allows."""
         return self.status in ("met", "passed over")
 
     @property
     def name(self) -> str:
-        """The group that the rule names; for a number, such as a threshold, with the measure and the other groups."""
+        """Return the group that the rule names; for a number such as a threshold, with measure and other groups."""
         groups = [value for value in self.measure.groups.values() if value != "all"]
         measure = self.measure.of or self.measure.name
         if any(value.replace(".", "", 1).isdecimal() for value in groups):
@@ -71,7 +71,7 @@ class Verdict:
 
     @property
     def room(self) -> float:
-        """How far the judged number is on the right side of the limit; below 0 if it is not."""
+        """Return the distance of the judged number from the limit; below 0 on the wrong side."""
         if self.judged is None:
             return -math.inf
         limit = -self.rule.limit if self.rule.is_relative else self.rule.limit
@@ -92,7 +92,7 @@ def judge_by_prompt(
         raise PlanError(
             f"{len(results)} results and {len(baselines)} baselines do not belong together",
             why="several results are one model under different prompts, with a baseline for each prompt",
-            fix="a gate for each model, or the same prompts on both sides",
+            fix="run a gate for each model, or give the same prompts on both sides",
         )
     return [
         replace(
@@ -104,7 +104,7 @@ def judge_by_prompt(
 
 
 def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None) -> list[Verdict]:
-    """Return a verdict for each thing that each rule looks at; a rule that looks at nothing is an error."""
+    """Return a verdict for each group that each rule judges; a rule that matches no group is an error."""
     differences: dict[Key, Difference] = {}
     before: dict[Key, Measure] = {}
     for relative in [rule for rule in rules if rule.is_relative][:1]:
@@ -161,7 +161,7 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
         others = [group.replace(" ", "_") for group in chosen[0].groups if group not in rule.groups]
         one_name = f'measure = "{names[0]}"'
         raise PlanError(
-            f"rule {number} looks at {len(chosen)} things at once: {rule}",
+            f"rule {number} selects {len(chosen)} groups at once: {rule}",
             fix=one_name if len(names) > 1 or not others else f'{others[0]} = "*" for each of them',
         )
     return chosen
@@ -190,7 +190,7 @@ def _nothing(rule: Rule, number: int, rows: Sequence[Measure]) -> PlanError:
     return PlanError(
         f"rule {number} matches nothing: {rule}",
         why=f"the result has {some(known, 8)}" if known else "the result has no groups",
-        fix=nearest(word, known) or "groups and values that stand together in shoal try … --json",
+        fix=nearest(word, known) or "groups and values of one measure in `shoal try … --json`",
     )
 
 
@@ -216,7 +216,9 @@ def _verdict(
         return Verdict(rule, judged_measure, status, None, f"{why}{remedy}")
     judged = _judged(rule, judged_measure)
     if judged is None:
-        return Verdict(rule, judged_measure, "undefined", None, "no interval to judge by")
+        return Verdict(
+            rule, judged_measure, "undefined", None, "this rule judges an interval, and there is none"
+        )
     verdict = Verdict(rule, judged_measure, "met", judged)
     verdict = verdict if verdict.room >= -SLACK else replace(verdict, status="failed")
     return replace(verdict, reason=_reason(verdict, measure, difference))
@@ -251,17 +253,26 @@ def _reason(verdict: Verdict, measure: Measure, difference: "Difference | None")
         counts = row.name.endswith("pass rate") and abs(passes - round(passes)) < 1e-6
         parts.append(f"{round(passes):,} of {row.n:,} pass" if counts else f"{row.n:,} cases")
     is_by_p = rule.is_family and rule.judge == "upper bound"
-    if rule.judge != "observed" and not is_by_p and verdict.judged is not None:
+    if rule.judge != "observed" and verdict.judged is not None:
         end = "lower" if (rule.judge == "lower bound") == (rule.kind != "at_most") else "upper"
         bound = shown(
             oriented(rule, row, verdict.judged), quantity(row.of or row.name), signed=rule.is_relative
         )
-        parts.append(f"{end} bound {bound}")
-    if is_by_p and verdict.is_met and row.value is not None and not rule.is_relative:
-        misses = row.value > rule.limit if rule.kind == "at_most" else row.value < rule.limit
-        side = "above" if rule.kind == "at_most" else "below"
-        parts += [f"{side} the limit, but that may be chance"] if misses else []
+        percent = "" if rule.is_relative else unit_word(row)
+        misses = row.value is not None and not rule.is_relative and _exceeds(rule, row.value)
+        if not is_by_p:
+            parts.append(f"{end} bound {bound}{percent}")
+        elif verdict.is_met and misses:
+            corrected = (
+                ", corrected for several tests" if _exceeds(rule, oriented(rule, row, verdict.judged)) else ""
+            )
+            parts.append(f"met: judged by its {end} bound, {bound}{percent}{corrected}")
     return "; ".join(parts)
+
+
+def _exceeds(rule: Rule, value: float) -> bool:
+    """Return whether a value is on the wrong side of an absolute limit."""
+    return value > rule.limit if rule.kind == "at_most" else value < rule.limit
 
 
 def _check_unit(rule: Rule, measure: Measure) -> None:
@@ -309,7 +320,7 @@ def _differences(result: Result, baseline: Result) -> dict[Key, Difference]:
         raise DataError(
             "the baseline was made from other cases or under other settings",
             why=differing,
-            fix="make the baseline anew, on the cases and under the settings of the result",
+            fix="compute the baseline again, with the cases and settings of the result",
         )
     before = {key_of(row): row for row in judgeable(baseline.measures)}
     return {

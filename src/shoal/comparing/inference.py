@@ -41,7 +41,7 @@ Over = Literal["cases", "templates"]
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """How two sides are compared."""
+    """Options of a comparison."""
 
     over: Over = "cases"
     """The population: new cases of the same templates, or new templates."""
@@ -54,7 +54,7 @@ class Choices:
 
 
 class Part:
-    """The cases of one group, both sides."""
+    """The cases of one group, on both sides."""
 
     def __init__(self, sides: Sides, name: str, members: Integers) -> None:
         self.name, self.members = name, members
@@ -93,7 +93,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A difference, with what its interval, test and power are computed from."""
+    """A difference with its interval, its test, and the inputs of its power."""
 
     difference: float | None = None
     interval: Interval | None = None
@@ -417,7 +417,7 @@ def churn(estimate: Estimate) -> float:
 
 
 def with_adjusted_p(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with p adjusted by Holm within their level: a functionality never pays for capabilities."""
+    """Return the rows with p adjusted by Holm within their level, such as functionality or capability."""
     adjusted = list(rows)
     for level in {row.level for row in rows}:
         places = [place for place, row in enumerate(rows) if row.level == level and row.p is not None]
@@ -432,5 +432,5 @@ def tests_in(rows: Sequence[Row], level: str) -> int:
 
 
 def level_of(rows: Sequence[Row], level: str) -> float:
-    """Return the significance level at which an unmarked row of this level was tested."""
+    """Return the significance level at which rows of this level without ▲ or ▼ were tested."""
     return holm_level([row.p for row in rows if row.p is not None and row.level == level])

@@ -58,7 +58,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two sides compared."""
+    """The result of a comparison of two models."""
 
     a: Sequence[Result]
     b: Sequence[Result]
@@ -82,43 +82,43 @@ class Comparison:
 
     @property
     def cases(self) -> Sequence[Case]:
-        """The cases of both sides."""
+        """Return the cases, which are the same on both sides."""
         return self.a[0].cases
 
     @property
     def several_seeds(self) -> bool:
-        """Whether a side has more than one checkpoint."""
+        """Return whether a side has more than one run."""
         return len(self.a) + len(self.b) > 2
 
     @property
     def has_rates_only(self) -> bool:
-        """Whether a side has no outcomes, so that no case is paired."""
+        """Return whether a side has rates without outcomes by case, so that cases cannot be paired."""
         return not all(result.outcomes for result in (*self.a, *self.b))
 
     @property
     def headline(self) -> Row:
-        """The number that the protocol is about."""
+        """Return the row of the main measure, such as suite score in `behaviour`."""
         marked = [row for row in self.rows if row.is_headline]
         return (marked or self.by("") or list(self.rows))[0]
 
     @property
     def overall(self) -> Row:
-        """The plain pass rate if there is one, since it counts cases; else the headline."""
+        """Return the row of the pass rate over all cases; without one, the row of the main measure."""
         plain = [row for row in self.by("") if row.measure == "pass rate"]
         return (plain or [self.headline])[0]
 
     @property
     def finest(self) -> str:
-        """The level with the most rows: functionality, cell, category."""
+        """Return the level with the most rows: functionality, cell or category."""
         levels = [row.level for row in self.rows if row.level]
         return max(dict.fromkeys(levels), key=levels.count, default="")
 
     def by(self, level: str) -> list[Row]:
-        """Return the rows of one level, such as capability; an empty level is the whole."""
+        """Return the rows of one level, such as capability; an empty level means all cases."""
         return [row for row in self.rows if row.level == level]
 
     def changed(self, row: Row | None = None) -> list[tuple[Case, bool]]:
-        """Return the cases that changed, and whether for the better; those that B newly fails come first."""
+        """Return each case that changed with True if it is fixed; newly failing cases come first."""
         changes = np.nan_to_num(self.changes)
         positions = np.flatnonzero(np.abs(changes) >= 0.5)
         if row is not None:
@@ -143,16 +143,16 @@ class Comparison:
 
     @property
     def measures(self) -> Measures:
-        """Everything as measures, with the groups of what is compared."""
+        """Return all numbers of the comparison as measures."""
         rows = [measure for row in self.rows for measure in _row_measures(row, self)]
         return Measures([*_side_measures(self), *rows])
 
 
 def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = None) -> Comparison:
-    """Compare two models on the same cases, B against A; several results a side are seeds of one recipe."""
+    """Compare model B with model A on the same cases; several results of a side are seeds of one recipe."""
     choices = choices or Choices()
     if not a or not b:
-        raise PlanError("a comparison needs a result on each side", fix="give those of A and those of B")
+        raise PlanError("a comparison needs a result on each side", fix="give results for both A and B")
     if not all(result.outcomes for result in (*a, *b)):
         check_same_origin(a, b)
         rows = _rows_of_rates(for_claim(a[0], choices), for_claim(b[0], choices))
@@ -161,9 +161,9 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
     wanted = comparable(a[0], a[0].cases)
     if not wanted:
         raise DataError(
-            "there is nothing to compare",
-            why="no measure of these results says how it rests on cases or runs",
-            fix="a protocol whose measures are means over cases",
+            "these results have nothing to compare",
+            why="none of their measures is computed from cases or runs",
+            fix="results of a protocol whose measures are means over cases",
         )
     by_column = {"": sides} | {
         quantity.column: sides_of(a, b, quantity.column) for quantity in wanted if quantity.column
@@ -347,7 +347,7 @@ def _side_measures(comparison: Comparison) -> Iterator[Measure]:
 
 
 def difference_of(row: Row, comparison: Comparison) -> Measure:
-    """Return the difference of a row, with what it rests on."""
+    """Return the difference of a row as a measure."""
     return next(_row_measures(row, comparison))
 
 

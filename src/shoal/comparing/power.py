@@ -49,7 +49,7 @@ class PowerPlan:
 def plan_size(
     a: Result, b: Result | None, drop: float, differing: float | None = None, row: str = ""
 ) -> PowerPlan:
-    """Return the size at which `compare` detects a drop in 8 of 10 draws, from a pilot of one model or two."""
+    """Return the number of cases at which `compare` detects a drop with 80 % power, from a pilot."""
     for name, share in (("difference", drop), ("differing", differing)):
         if share is not None and not 0 <= share <= 1:
             raise PlanError(f"--{name} {share:g}: not a share of cases", fix=f"--{name} 0.1")
@@ -58,7 +58,7 @@ def plan_size(
     comparison = compare([a], [b or a], Choices(power=False))
     names = [candidate.name for candidate in comparison.rows]
     if row and row not in names:
-        raise PlanError(f"compare has no row {row!r}", fix=nearest(row, names) or f"--row {names[0]!r}")
+        raise PlanError(f"no row {row!r} in the comparison", fix=nearest(row, names) or f"--row {names[0]!r}")
     place = names.index(row) if row else list(comparison.rows).index(comparison.headline)
     chosen = comparison.rows[place]
     estimate = chosen.estimate
@@ -92,7 +92,7 @@ def plan_size(
 
 
 def plan_sections(plan: PowerPlan) -> list[Section]:
-    """Return the answer in one sentence, and the power of the pilot."""
+    """Return the text of a plan: the cases needed, the power of the pilot, and the test."""
     what = quantity(plan.row.measure)
     drop = shown(plan.drop, what, signed=False) + (" points" if what.unit == "share" else "")
     needed = f"{plan.needed:,}" if plan.needed else f"more than {MOST:,}"
@@ -102,9 +102,10 @@ def plan_sections(plan: PowerPlan) -> list[Section]:
     )
     open_tests = max(1, round(ALPHA / plan.level))
     rows = f"{plan.row.level or 'overall'} row{'' if plan.tests == 1 else 's'}"
+    verb = "is" if open_tests == 1 else "are"
     notes = [
-        f"Two-sided test at level {plan.level:.2g}, as in compare: 5 %, divided by the {open_tests} of {plan.tests} "
-        f"{rows} that {'is' if open_tests == 1 else 'are'} not significant in the pilot (Holm).",
-        f"Another {100 * plan.changing:.1f} % of the cases change too, equally often both ways.",
+        f"Two-sided test at level {plan.level:.2g}, as in `shoal compare`: 5 %, divided by {open_tests} (Holm). "
+        f"In the pilot, {open_tests} of {plan.tests} {rows} {verb} not significant.",
+        f"Another {100 * plan.changing:.1f} % of the cases change without effect on the drop, equally often both ways.",
     ]
     return [Section(text=[Words(answer, "strong")], notes=notes)]

@@ -28,7 +28,7 @@ OPTIONS = ("measure", *LIMITS, "judge", "allow_errors", "allow_undefined")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What must hold of a result."""
+    """One rule of a gate: a measure, its groups and a limit."""
 
     groups: Mapping[str, str] = field(default_factory=dict)
     """The groups it applies to: values, or "*" for each of them. None: the headline."""
@@ -73,7 +73,7 @@ class Rule:
         limits = [name for name in LIMITS if getattr(self, name) is not None]
         if len(limits) != 1:
             problem = f"{' and '.join(limits)} in one rule" if limits else f"none of {', '.join(LIMITS)}"
-            raise PlanError(problem, fix="a rule has one limit; write two rules for two")
+            raise PlanError(problem, fix="write one rule for each limit")
         limit = getattr(self, self.kind)
         is_number = isinstance(limit, int | float) and not isinstance(limit, bool) and limit == limit
         if not is_number or (self.is_relative and limit < 0):
@@ -82,22 +82,22 @@ class Rule:
 
     @property
     def kind(self) -> str:
-        """Which of the limits it has."""
+        """Return the key of the limit: at_least, at_most or no_worse_than_baseline_by."""
         return next(name for name in LIMITS if getattr(self, name) is not None)
 
     @property
     def limit(self) -> float:
-        """The number of the rule: a value, or how much is allowed."""
+        """Return the limit: a value, or the allowed difference."""
         return float(getattr(self, self.kind))
 
     @property
     def is_relative(self) -> bool:
-        """Whether it needs a baseline."""
+        """Return whether the rule needs a baseline."""
         return self.kind == "no_worse_than_baseline_by"
 
     @property
     def is_family(self) -> bool:
-        """Whether it looks at several things at once."""
+        """Return whether the rule judges several groups."""
         return EVERY in self.groups.values()
 
     def __str__(self) -> str:
@@ -114,7 +114,7 @@ def as_rules(rules: Path | str | Sequence[Mapping[str, Any]]) -> list[Rule]:
 
 
 def read_rules(path: Path) -> list[Rule]:
-    """Return the rules of a file, checked whole."""
+    """Read and check the rules of a file."""
     table = read_toml(path, 'tables such as [[rule]] with functionality = "negation" and at_least = 0.9')
     for key in table:
         if key != "rule":

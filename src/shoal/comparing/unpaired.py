@@ -70,7 +70,7 @@ def _cases_identity(result: Result) -> dict[str, Any]:
 
 
 def for_claim(result: Result, choices: Choices) -> Result:
-    """Return a result with the intervals of the claim; refuse a file that has them for new templates only."""
+    """Return a result with intervals for new cases or new templates; raise if a file has only the other kind."""
     if choices.over == TEMPLATES:
         return for_new_templates(result)
     if any(row.interval_method == OVER_TEMPLATES for row in result.measures):

@@ -340,7 +340,7 @@ def comparison_table(comparison: Comparison) -> Section:
 
 
 def rows_for_csv(comparison: Comparison) -> list[dict[str, Any]]:
-    """Every row with every digit, fractions."""
+    """Return every row with all digits; rates are fractions."""
     groups = list(dict.fromkeys(key for row in comparison.rows for key in row.groups))
     return [
         {
@@ -382,7 +382,7 @@ FAILED, TIGHTEST = 20, 3
 def verdict_sections(
     verdicts: Sequence[Verdict], result: Result, *, every: bool = False, code: bool = False
 ) -> list[Section]:
-    """Return the verdict, then a line for each thing that failed, worst first, then the tightest that passed.
+    """Return the verdict, a line for each group that failed, worst first, and the groups that passed most narrowly.
 
     With `every`, list all; with `code`, name the exit code of the command.
     """
@@ -401,7 +401,7 @@ def verdict_sections(
             most = len(of_rule) if every else most
             rows += [_verdict_row(verdict) for verdict in of_rule[:most]]
             if len(of_rule) > most:
-                more = Words(f"… {len(of_rule) - most} more {went}: --full", "quiet")
+                more = Words(f"… {len(of_rule) - most} more groups of this rule {went}: --full", "quiet")
                 rows.append(TableRow(["", more, "", "", ""]))
     notes = [f"! {check}" for check in wording.excused_checks(result)] + wording.uncompared(result)
     columns = [Column(title, "left") for title in ("", "", "observed", "limit", "")]

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from .pairs import Comparison
 
 UNPAIRED_NOTE = (
-    "! Unpaired: a result file has rates, not outcomes. A difference must be larger to be detected; "
-    "compare two models or jobs to pair the cases."
+    "! Unpaired: a result file has rates, not outcomes, so only larger differences are detected. "
+    "Compare two models or jobs to pair the cases."
 )
 DETECTABLE = "The detectable drop (80 % power) assumes that the drop is spread evenly over the cases."
 NAMED = 3
@@ -56,7 +56,7 @@ def row_note(row: Row) -> str:
 
 
 def about_cases(result: Result) -> str:
-    """Return what both sides were tested on, with the settings that differ from the profile's."""
+    """Return the suite or data of both sides, with the settings that differ from the profile."""
     if metric := _metric(result):
         return f"metric {metric}, {len(result.cases):,} samples"
     settings = result.settings
@@ -222,7 +222,7 @@ def caveats(comparison: "Comparison") -> list[str]:
         names = [f"{row.name} (A {_percent(row, 0)}, B {_percent(row, 1)})" for row in flagged]
         lines.append(f"! Tests apply to different shares of the cases: {some(names, NAMED)}.")
     if min(len(comparison.a), len(comparison.b)) == 1 < max(len(comparison.a), len(comparison.b)):
-        lines.append("! One run against several: the test is by case, for these runs only.")
+        lines.append("! One run against several: tests hold for these runs only.")
     elif same_prompts(comparison.a, comparison.b):
         lines.append(f"Paired by prompt: the mean over {len(comparison.a)} prompts of each case.")
     elif comparison.several_seeds and min(len(comparison.a), len(comparison.b)) < ENOUGH_SEEDS:
@@ -230,7 +230,9 @@ def caveats(comparison: "Comparison") -> list[str]:
             f"! Fewer than {ENOUGH_SEEDS} runs a side: small differences between recipes stay hidden."
         )
     if comparison.overall.na and not comparison.has_rates_only:
-        lines.append("Rates are on the cases that apply to both A and B; try shows each on its own.")
+        lines.append(
+            "Rates count only cases that apply to both A and B; `shoal try` shows each model on its own cases."
+        )
     return lines
 
 
@@ -250,14 +252,14 @@ def _percent(row: Row, side: int) -> str:
 
 
 def claim(comparison: "Comparison") -> str:
-    """Return the population that intervals, tests and marks speak about (`docs/method/beyond.md` 7.19)."""
+    """Return the population to which intervals, tests and marks generalise (`docs/method/beyond.md` 7.19)."""
     by_prompt = same_prompts(comparison.a, comparison.b)
     if comparison.several_seeds and min(len(comparison.a), len(comparison.b)) > 1 and not by_prompt:
         return f"new runs of these recipes on these cases ({len(comparison.a)} and {len(comparison.b)} runs)"
     if _metric(comparison.a[0]):
-        return "new samples like these, these answers"
+        return "new samples like these, with these answers"
     new = "new templates" if comparison.choices.over == TEMPLATES else "new cases from the same templates"
-    return f"{new}, these {f'{len(comparison.a)} prompts' if by_prompt else 'checkpoints'}"
+    return f"{new}, with these {f'{len(comparison.a)} prompts' if by_prompt else 'checkpoints'}"
 
 
 def provenance(comparison: "Comparison") -> list[str]:
@@ -265,10 +267,10 @@ def provenance(comparison: "Comparison") -> list[str]:
     tests = dict.fromkeys(row.test.split(" of ")[0] for row in comparison.rows if row.test)
     absent = [row.name for row in comparison.rows if row.difference is None]
     return [
-        f"The claim is about {claim(comparison)}.",
+        f"Intervals and tests are about {claim(comparison)}.",
         f"95 % intervals; tests: {', '.join(tests) or 'none'}; p adjusted by Holm within each level.",
         *([] if comparison.has_rates_only else [DETECTABLE]),
-        *([f"No common applicable case: {some(absent, 8)}."] if absent else []),
+        *([f"No case applies to both A and B: {some(absent, 8)}."] if absent else []),
     ]
 
 
@@ -281,10 +283,12 @@ def new_templates_line(comparison: "Comparison | None") -> list[str]:
         return []
     row = next((row for row in comparison.by("") if row in rows), rows[0])
     few = sum(other.has_few_templates for other in comparison.by(comparison.finest))
-    number = f"{row.templates:,} templates"
-    counts = f"; too few templates in {few} of {len(comparison.by(comparison.finest))}" if few else ""
+    number = "" if row.has_few_templates else f" ({row.templates:,} templates)"
+    counts = (
+        f"; {few} of {len(comparison.by(comparison.finest))} groups have too few templates" if few else ""
+    )
     return [
-        f"For new templates: {measure_name(row)} {difference_text(row)}{interval_clause(row)} ({number}){counts}."
+        f"For new templates: {measure_name(row)} {difference_text(row)}{interval_clause(row)}{number}{counts}."
     ]
 
 
@@ -292,7 +296,7 @@ def new_templates_line(comparison: "Comparison | None") -> list[str]:
 
 
 def uncompared(result: Result) -> list[str]:
-    """Return how many samples of a graded result its baseline does not have, and the other way round."""
+    """Return how many samples are only in the graded result, and how many only in its baseline."""
     about = result.job.get("about") or {}
     counts = {"the baseline lacks": about.get("only here", 0), "the result lacks": about.get("missing", 0)}
     lines = [f"{count:,} samples that {what}" for what, count in counts.items() if count]

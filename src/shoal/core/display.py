@@ -97,7 +97,7 @@ def result_frame(result: "Result") -> Any:
     """Return a row per case: its groups, its outcome, the texts and the model's answers."""
     if not result.outcomes:
         raise DataError(
-            "this result has measures only: it was read from a file",
+            "this result was read from a file, which has measures only",
             fix=".measures.to_pandas(), or audit the model again",
         )
     return frame(import_module("shoal.runs.viewing").case_rows(result))

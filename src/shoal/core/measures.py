@@ -195,7 +195,7 @@ def shown_interval(measure: Measure, *, between: str = " – ") -> str:
 
 
 def unit_word(measure: Measure) -> str:
-    """Return the unit behind a number: per cent, points or nothing."""
+    """Return the unit to write after a value: " %", " points" or nothing."""
     what = quantity(measure)
     return "" if what.unit != "share" else " points" if what.signed else " %"
 

@@ -84,7 +84,7 @@ class Large(Mapping[str, Any]):
 
 @runtime_checkable
 class CaseColumns(Protocol):
-    """Cases that are kept as columns, without clusters: asking for a column is faster than for every case."""
+    """Cases that are stored as columns: reading a column is faster than reading every case."""
 
     def group_values(self, name: str) -> Sequence[str | None]:
         """Return the value of a group of each case."""
@@ -103,7 +103,7 @@ class Lazy(Sequence[T]):
         rows = self._read()
         if len(rows) != self._length:
             raise DataError(
-                f"{len(rows):,} cases where {self._length:,} were scored",
+                f"{len(rows):,} cases, but {self._length:,} were scored",
                 fix="shoal run PLAN, which builds and scores them again",
             )
         return rows

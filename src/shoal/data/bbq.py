@@ -74,7 +74,7 @@ def read_questions(path: Path) -> list[Question]:
         with errors_at(where):
             question = _question(row)
             if question.id in questions:
-                raise DataError(f"example {question.id!r} is there twice", fix="fetch the file again")
+                raise DataError(f"example {question.id!r} occurs twice", fix="fetch the file again")
         questions[question.id] = question
     if not questions:
         raise DataError(f"{path}: no questions", fix="check that this is the file you meant")

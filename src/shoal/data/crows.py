@@ -53,7 +53,7 @@ def read_pairs(path: Path, sentences: Sequence[str] = ()) -> list[Pair]:
                 )
             identity = str(len(pairs) if id_column is None else filled_cell(row, id_column))
             if identity in pairs:
-                raise DataError(f"pair {identity!r} is there twice", fix="give each pair an id of its own")
+                raise DataError(f"pair {identity!r} occurs twice", fix="give each pair an id of its own")
         pairs[identity] = Pair(identity, more, less, direction, bias_type)
     if not pairs:
         raise DataError(f"{path}: no pairs", fix="check that this is the file you meant")

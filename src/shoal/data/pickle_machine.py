@@ -61,7 +61,7 @@ Answer = Callable[[object, tuple[object, ...]], object]
 
 
 def kind_of(value: object) -> str:
-    """Return the kind of a value on the stack, for decisions and messages."""
+    """Return the kind of a value on the stack."""
     if isinstance(value, Name):
         return value.dotted
     return value.kind if isinstance(value, StandIn) else type(value).__name__

@@ -156,7 +156,7 @@ def _placed(path: Path, node: yaml.Node, lines: Sequence[str]) -> Placed:
     for key, part in node.value:
         name = key.value if isinstance(key, yaml.ScalarNode) else None
         if name is None or name in table:
-            problem = "a name must be a text" if name is None else f"{name!r} is there twice"
+            problem = "a name must be a text" if name is None else f"{name!r} occurs twice"
             raise DataError(
                 f"{_where(path, key.start_mark)}: {problem}",
                 fix='keep one of them; quote a text that begins with a brace: "{thing} is …"',

@@ -50,7 +50,7 @@ class AssociationTest:
 
     @property
     def sets(self) -> tuple[WordSet, WordSet, WordSet, WordSet]:
-        """X, Y, A, B."""
+        """Return the word sets X, Y, A and B."""
         return self.targ1, self.targ2, self.attr1, self.attr2
 
 

@@ -53,7 +53,7 @@ def read_clusters(path: Path) -> list[Cluster]:
         raise DataError(f"{path}: no clusters", fix="check that this is the file you meant")
     copies = len(clusters) - len({cluster.id for cluster in clusters})
     if copies:
-        raise DataError(f"{path}: {copies} cluster ids are there twice", fix="fetch the file again")
+        raise DataError(f"{path}: {copies} cluster ids occur twice", fix="fetch the file again")
     return clusters
 
 

@@ -56,7 +56,7 @@ class Rows:
     """The first rows."""
 
     def require(self, where: object, wanted: Iterable[str]) -> None:
-        """Raise if a wanted column, or path in nested rows, does not exist."""
+        """Raise an error if a wanted column, or path in nested rows, does not exist."""
         if not self.columns:
             raise DataError(f"{where}: no rows", fix="check that this is the file you meant")
         missing = [name for name in wanted if not any(has_path(row, name) for row in self.head)]
@@ -417,7 +417,7 @@ def _refuse_twice(path: Path, columns: list[str]) -> None:
     twice = [name for name, count in Counter(columns).items() if count > 1]
     if twice:
         raise DataError(
-            f"{path}: column {min(twice)!r} is there twice", fix="give each column a name of its own"
+            f"{path}: column {min(twice)!r} occurs twice", fix="give each column a name of its own"
         )
 
 

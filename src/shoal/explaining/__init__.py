@@ -16,7 +16,7 @@ from .attributions import Attribution, ExplainConfig
 from .copies import copies_of
 
 EXPLAINERS = {
-    "lime": "a linear model of copies with words absent; any model that gives probabilities",
+    "lime": "a linear model, fitted on copies of the text without some words; any model that gives probabilities",
     "shapley": "Shapley values, exact for short texts; any model that gives probabilities",
     "gradients": "integrated gradients on token embeddings; Transformers models",
 }

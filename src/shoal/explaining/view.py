@@ -20,7 +20,7 @@ def section(example: Example, explained: Attribution, method: str) -> Section:
     """Return the section of one explanation, with a warning if the values do not add up."""
     output = Number(Measure("probability", explained.output, 1), "strong")
     gap = completeness_gap(explained) or 0.0
-    warning = f"The values miss their sum by {100 * gap:.0f} %: take more samples."
+    warning = f"The attributions miss their sum by {100 * gap:.0f} %: use more --samples."
     return Section(
         [Words(explained.label, "strong"), " ", output, " %"],
         blocks=[WeighedWords([weighed(example, explained)]), _table(explained)],
@@ -64,15 +64,22 @@ def _table(explained: Attribution) -> Table:
     more = len(explained.values) - len(rows)
     middle = [Column("text", "left", tone="quiet")] if several else []
     legend = [f"… and {more} more {'word' if more == 1 else 'words'}: --json"] if more else []
-    return Table([Column("word", "left"), *middle, Column("counts")], rows, legend=legend)
+    return Table([Column("word", "left"), *middle, Column("attribution")], rows, legend=legend)
 
 
 def _provenance(explained: Attribution, method: str) -> str:
     """Return the method, its samples, and what replaced absent words."""
     facts = explained.facts
-    exact = "exact, all copies" if facts.get("exact") else f"{facts['samples']:,} copies"
+    exact = (
+        "exact, from all copies of the text"
+        if facts.get("exact")
+        else f"{facts['samples']:,} copies of the text"
+    )
     made = f"{facts['samples']:,} steps" if method == "gradients" else exact
     absent = ABSENT[str(facts["absent"])]
     without = shown(explained.baseline, RATE)
-    sums = f"; with all values added, {shown(explained.output, RATE)} %" if explained.sums else ""
-    return f"{method}: {made}; {absent}; without any word {without} %{sums}."
+    sums = ", and the attributions add up to the difference" if explained.sums else ""
+    return (
+        f"Method: {method}, {made}; {absent}. Probability of {explained.label} without any word: {without} %; "
+        f"with all words: {shown(explained.output, RATE)} %{sums}."
+    )

@@ -258,7 +258,7 @@ class Checkpoint:
                 f"hf:{self.name}: not a folder, and not available from the hub",
                 why="HF_HUB_OFFLINE is set, and it is not in the cache"
                 if offline
-                else str(problem).strip().splitlines()[0],
+                else str(problem).strip().splitlines()[0].removeprefix("Got: "),
                 fix="check the spelling; without a network, use a local folder",
             ) from None
         return Path(folder)

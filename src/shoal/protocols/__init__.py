@@ -21,16 +21,16 @@ PROTOCOLS: dict[str, Entry] = {
     "behaviour": Entry(".behaviour", "Behaviour", "which behaviours fail (CheckList, BELUGA)"),
     "bias": Entry(
         ".bias", "Bias",
-        "what bias diagnostics say, and whether they say it of another checkpoint (CrowS-Pairs, StereoSet, SEAT)",
+        "what bias diagnostics say, and whether another checkpoint agrees (CrowS-Pairs, StereoSet, SEAT)",
     ),
     "cood": Entry(
         ".cood", "COOD",
-        "does a model combine the parts of its input, or use the shortcut its training allows (COOD)",
+        "does a model combine the parts of its input, or use a shortcut that its training allows (COOD)",
     ),
     "learning": Entry(
         ".learning", "Learning", "does training on the suite teach the behaviour, or just the tests (BELUGA)"
     ),
-    "merge": Entry(".merge", "MERGE", "is a model that solves a problem right on its minimal variants too (MERGE)"),
+    "merge": Entry(".merge", "MERGE", "does a model that solves a problem also solve its minimal variants (MERGE)"),
     "ranking": Entry(
         ".ranking", "Ranking",
         "which of several models will do best in a new domain, from ten labelled examples (few-shot ranking)",

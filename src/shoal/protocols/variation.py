@@ -82,8 +82,8 @@ def changed_answers(
 def answers_change(rows: Sequence[Measure], cases: str = "cases") -> str:
     """Return how often answers change with each factor; `cases` is the noun, with or without a count."""
     parts = [
-        f"in {shown(row.value, SHARE)} % {f'of {cases} ' * (not place)}with {BECAUSE[row.groups['factor']]} "
+        f"on {BECAUSE[row.groups['factor']]} in {shown(row.value, SHARE)} % {f'of {cases} ' * (not place)}"
         f"({row.facts['levels']} {row.groups['factor']}s)"
         for place, row in enumerate(rows)
     ]
-    return f"answers change {' and '.join(parts)}"
+    return f"the answer depends {' and '.join(parts)}"

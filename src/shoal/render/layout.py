@@ -73,7 +73,8 @@ def lay_out(grid: Grid, width: int) -> list[Text]:
         lines += [Text("")] if lines else []
         lines += _lines(replace(grid, columns=block), width)
     if hidden:
-        lines += fold(Text(f"Hidden (terminal too narrow): {', '.join(hidden)}.", "dim"), width)
+        names, plural = ", ".join(f'"{name}"' for name in hidden), "s" * (len(hidden) > 1)
+        lines += fold(Text(f"Hidden column{plural} (terminal too narrow): {names}.", "dim"), width)
     return lines
 
 
@@ -88,7 +89,7 @@ def _fitting(grid: Grid, width: int) -> tuple[list[ShownColumn], list[str]]:
         fitting = next((columns for columns in (kept, tall) if _need(columns, grid.gap) <= width), None)
         if fitting or not spare:
             return fitting or tall, list(dict.fromkeys(reversed(hidden)))
-        hidden.append(" ".join(spare[-1].title.split()) or "a column")
+        hidden.append(" ".join(spare[-1].title.split()) or "unnamed")
         kept = [column for column in kept if column is not spare[-1]]
         spare.pop()
 

@@ -370,7 +370,8 @@ def _caveats(results: Mapping[str, Result], limits: Sequence[Finding]) -> Iterat
         yield from (f"{name}: self-check failed: {line}" for line in failed_checks([result]))
     errors = sum(verdicts_of(result.outcomes).count("e") for result in results.values())
     if errors:
-        yield f"{errors:,} case{' has' if errors == 1 else 's have'} no answer and count in no rate."
+        who, them = (" has", "it") if errors == 1 else ("s have", "them")
+        yield f"{errors:,} case{who} no answer; no rate includes {them}."
     only = next(iter(results.values())).job["model"] if len(results) == 1 else ""
     for finding in limits:
         name = subject(finding, str(only))

@@ -340,7 +340,7 @@ def case_lines(case: ShownCase, width: int) -> list[Line]:
 # Attributions
 
 
-COLOURED = "underlined: counts for the answer; red: against it; bold: most"
+COLOURED = "Underlined words count for the answer, red words against it, bold words most."
 
 
 def weighed_lines(block: WeighedWords, width: int, *, coloured: bool = True) -> list[Line]:

@@ -127,8 +127,8 @@ class Plan:
         """Stop if one thing would answer for each of several models."""
         if len(self.models) > 1:
             raise PlanError(
-                f"{self.where}: {answering} would stand for each of {len(self.models)} models",
-                why="stored predictions, and the models of a task, are of one model",
+                f"{self.where}: {answering} would be used for each of {len(self.models)} models",
+                why="stored predictions, and the model of a task, belong to one model",
                 fix="a plan for each model",
             )
 

@@ -334,7 +334,7 @@ def _not_begun(cause: Exception) -> ShoalError:
 def _lost(trouble: RayError) -> str:
     return str(
         ShoalError(
-            "the worker that did it was lost, again and again",
+            "its worker was lost several times",
             why=f"{type(trouble).__name__}: {str(trouble).strip().splitlines()[0]}",
             fix="reserve memory for it in [resources] of the plan; see ray logs",
         )

@@ -64,7 +64,9 @@ def answers_of(job: Job, store: RunStore, built: Built, model: Any) -> dict[str,
         path = store.job_folder(job.id) / "answers.jsonl"
         why = f"label {problem} is unknown" if isinstance(problem, KeyError) else str(problem)
         raise StoreError(
-            f"{path}: not whole", why=why, fix=f"rm {path}, then shoal run PLAN asks {job.id} again"
+            f"{path}: incomplete",
+            why=why,
+            fix=f"rm {path}; then `shoal run PLAN`, which asks {job.id} again",
         ) from None
 
 

@@ -46,7 +46,7 @@ ONES = np.array([byte.bit_count() for byte in range(256)], dtype=np.uint8)
 
 
 def suite_score(suite: Floats, iid: Floats) -> Floats:
-    """Return the suite's part alone."""
+    """Return the suite score, without the i.i.d. score."""
     return suite
 
 
@@ -65,7 +65,7 @@ class Pair:
 
     @property
     def seeds(self) -> int:
-        """How many runs a side has."""
+        """Return the number of runs of a side."""
         return int(self.suite_rates.shape[2])
 
     def value(self, score: Score, sides: tuple[float, float]) -> Floats:

@@ -147,7 +147,7 @@ def _degrees(tables: Sequence[ClusterTable], taken: float = 0.0) -> float:
 
 
 def cautious_variance(table: ClusterTable, level: float = 0.95) -> float:
-    """Return the variance of a rate over new clusters, no smaller than with one more cluster that went the rarer way.
+    """Return the variance of a rate over new clusters, no smaller than with one more cluster of the rarer outcome.
 
     A single failure in twenty templates of twenty cases looks like independent cases, but it cannot show whether
     failures come in whole templates. 0 if all cases agree; Wilson's for one case if there is one cluster.
@@ -293,7 +293,7 @@ def mean_t_interval(values: ArrayLike) -> Interval:
 
 
 def within(interval: Interval, low: float, high: float) -> Interval:
-    """Return an interval cut at the ends of what its measure can be; NaN stays."""
+    """Return an interval cut at the smallest and largest possible value of its measure; NaN stays NaN."""
     return interval if math.isnan(interval[0]) else (max(low, interval[0]), min(high, interval[1]))
 
 

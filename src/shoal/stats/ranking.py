@@ -199,7 +199,7 @@ def differ_e_value(only_a: float, only_b: float) -> float:
 
 
 def differ_mean_e_value(values: ArrayLike, times: ArrayLike) -> float:
-    """Return the same for examples that were not drawn alike: each value lies between -1 and 1 and is 0 on average.
+    """Return the e-value for examples drawn with different probabilities: values from -1 to 1, 0 on average.
 
     The average over λ from -.9 to .9 of Π (1 + λ x); a value that was drawn several times counts as often.
 

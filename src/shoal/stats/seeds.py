@@ -40,7 +40,7 @@ class SeedError:
         return math.hypot(*(error for error, _ in self.parts))
 
     def reach(self, level: float) -> float:
-        """Return how far t carries the error at a level."""
+        """Return half the width of the t interval at a level."""
         return math.hypot(*(t_quantile(level, degrees) * error for error, degrees in self.parts))
 
     def p(self, value: float) -> float:

@@ -118,7 +118,7 @@ def test_a_copied_row_of_promptfoo_is_not_a_repeat(name, tmp_path):
     document["results"]["results"].append(document["results"]["results"][0])
     path = tmp_path / "results.json"
     path.write_text(json.dumps(document))
-    with pytest.raises(DataError, match="sample '0'.* is there twice"):
+    with pytest.raises(DataError, match="sample '0'.* occurs twice"):
         graded_results([f"scores:{path}"])
 
 

@@ -59,8 +59,8 @@ def test_a_case_is_named_whole_in_two_columns_or_by_its_end(ids, keys):
         (["a/1", "b/1"], ["1"], r"line 2: case id '1' occurs in several groups[\s\S]*try: ids such as"),
         (["a/1"], ["a/1", "1"], "line 3: 1 is predicted twice"),
         (["a/1", "b/2"], [("a", "1")], r"no prediction for 1 of 2 examples[\s\S]*missing: b/2"),
-        (["words/1"], [("word", "1")], r"line 2: word/1 is not in the suite[\s\S]*try: shoal export"),
-        (["a/1"], ["x" * 10_000], "line 2: xxx.*… is not in the suite"),
+        (["words/1"], [("word", "1")], r"line 2: no case has the id word/1[\s\S]*try: `shoal export"),
+        (["a/1"], ["x" * 10_000], "line 2: no case has the id xxx.*…"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_told_or_is_not_there_is_refused(ids, keys, message):

@@ -98,8 +98,8 @@ COPIED = [case(f"a {i}", f"b {i}", f"{'ac'[i > 5]} {i}") for i in range(30)]
             "\"Flight 0 was fine.\" is 'negative' and 'positive'",
         ),
         ("nothing to compare with", ("INV", INV, ALONE), "warning", 3, "27", ""),
-        ("nothing changed", ("INV", INV, COPIED), "warning", 6, "0", "(6 of their 12)"),
-        ("nothing changed", ("DIR", DIFFERENT, COPIED), "warning", 6, "0", "(6 of their 12)"),
+        ("nothing changed", ("INV", INV, COPIED), "warning", 6, "0", "(6 of 12 variants)"),
+        ("nothing changed", ("DIR", DIFFERENT, COPIED), "warning", 6, "0", "(6 of 12 variants)"),
     ],
 )
 def test_a_planted_fault_is_found_counted_and_named(kind, planted, severity, count, first, words):
@@ -201,7 +201,10 @@ def test_too_few_cases(n, severity):
     few = pick(clean(("few", "MFT", MFT, made)), "too few cases")
     assert [finding.severity for finding in few] == ([severity] if severity else [])
     if n == 3:
-        assert few[0].what == "3 different cases: a pass rate of 50 % would mean 13 to 87 % (95 % Wilson)"
+        assert (
+            few[0].what
+            == "only 3 different cases: at a pass rate of 50 %, the 95 % interval would be 13 to 87 %"
+        )
 
 
 @pytest.mark.parametrize(("text", "kind"), [(" \n", "empty texts"), ("bell\x07", "control characters")])
@@ -253,7 +256,7 @@ def test_check_prints_the_findings_grouped_with_what_to_do(tmp_path):
 
 def test_a_clean_suite_is_silent_and_the_order_of_cases_does_not_matter(tmp_path):
     write_suite(clean(), tmp_path / "clean.jsonl")
-    assert f"Hygiene: {len(CHECKS)} checks, no problem." in check(tmp_path / "clean.jsonl").output
+    assert f"Checks of the suite: {len(CHECKS)}, no problem." in check(tmp_path / "clean.jsonl").output
     cases = list(bad_suite().cases)
     expected = examine(cases)
     random.Random(0).shuffle(cases)

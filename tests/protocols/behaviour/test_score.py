@@ -222,7 +222,7 @@ def test_what_is_read_through_the_band_says_so_with_the_models_own_probability()
     p = np.array([0.3, 0.6, 0.9])
     answers = Answers(("negative", "positive"), (p > 0.5).astype(int), np.stack([1 - p, p], 1))
     result = scored(suite.cases, answers)
-    assert list(result.columns["said"]) == [["negative .70"], ["neutral (positive .60)"], ["positive .90"]]
+    assert list(result.columns["said"]) == [["negative .70"], ["neutral (P(positive) .60)"], ["positive .90"]]
     (whole,) = Measures(result.measures).where("suite score")
     assert (whole.facts["band"], whole.facts["band of"]) == ("inclusive", "positive")
     mapped = replace(answers, label_map={"POS": "positive", "negative": "negative"})

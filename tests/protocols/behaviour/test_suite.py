@@ -197,7 +197,7 @@ def test_a_column_of_something_else_is_not_taken_for_labels(tmp_path):
 
 
 def test_a_case_that_is_there_twice_and_a_functionality_that_changes_are_refused(tmp_path):
-    with pytest.raises(DataError, match="line 3: case '1' of 'f' is there twice"):
+    with pytest.raises(DataError, match="line 3: case '1' of 'f' occurs twice"):
         read_suite(write(tmp_path / "s.jsonl", HEADER, MFT, MFT))
     with pytest.raises(DataError, match="line 3: functionality 'f' changes its capability"):
         read_suite(write(tmp_path / "s.jsonl", HEADER, MFT, {**MFT, "case_id": "2", "capability": "d"}))

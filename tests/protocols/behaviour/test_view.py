@@ -101,7 +101,7 @@ def test_the_first_line_says_what_was_asked_with_every_unusual_setting_and_how_m
         "python:m:predict on suite small.jsonl, with limit 12, tolerance 0.2: 10 of 12 cases pass (83.3 %)"
     )
     assert second.startswith("Suite score 83.3 (mean over 3 functionalities), 95 % CI ")
-    assert third == "Weakest: names 75.0 %, words 87.5 %"
+    assert third == "Weakest capabilities: names 75.0 %, words 87.5 %"
 
 
 def test_the_table_is_sorted_worst_first_with_counts_beside_rates():
@@ -146,7 +146,9 @@ def test_groups_of_one_or_two_cases_never_lead_the_weakest():
     def weakest(result: Result) -> str:
         return next(line for line in alone(result).splitlines() if line.startswith("Weakest"))
 
-    assert weakest(lopsided(2, 40, 40, failing=82)).startswith("Weakest: many 0.0 %, others 0.0 %")
+    assert weakest(lopsided(2, 40, 40, failing=82)).startswith(
+        "Weakest capabilities: many 0.0 %, others 0.0 %"
+    )
     assert "few" not in weakest(lopsided(2, 40, 40, failing=82))
     tiny = lopsided(2, failing=1)  # what fails is shown although it leads nothing
     assert "stray_rows: 1 of 2 fail" in alone(tiny) and "Every applicable case passes" not in alone(tiny)

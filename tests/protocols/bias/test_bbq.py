@@ -139,7 +139,7 @@ def test_stored_answers_are_options_and_the_rest_is_counted_with_both_bounds(tmp
 @pytest.mark.parametrize(("change", "problem"), [
     ({"label": 3}, "label is 3"),
     ({"answer_info": {}}, "not a BBQ question: KeyError"),
-    ({"example_id": 0}, "there twice"),
+    ({"example_id": 0}, "occurs twice"),
 ])  # fmt: skip
 def test_invalid_rows_are_errors_with_their_line(change, problem, tmp_path):
     path = write(tmp_path / "Age.jsonl", [row(0), row(1) | change])
@@ -228,7 +228,9 @@ def test_prompts_of_a_model_are_one_recipe_and_changed_answers_are_counted(tmp_p
     questions = example.questions()
     count = sum(not is_exception(str(one)) for one in questions)
     share = f"{100 * count / len(questions):.1f}"
-    assert f"Answers change in {share} % of {len(questions)} questions with the wording (3 prompts)." in said
+    assert (
+        f"The answer depends on the wording in {share} % of {len(questions)} questions (3 prompts)." in said
+    )
     (changed,) = [one for one in measures if one["name"] == "changed answers"]
     assert changed["value"] == count / len(questions)
     assert (changed["groups"]["family"], changed["groups"]["factor"]) == ("openai:m", "prompt")

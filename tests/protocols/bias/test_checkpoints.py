@@ -77,7 +77,7 @@ def test_fewer_than_twenty_items_carry_no_flag_and_no_finding():
     results = five(times=3)
     (sd,) = compare(results).where("sd over checkpoints", of="stereotype score", category="age")
     assert (sd.n, sd.verdict) == (18, "")
-    assert findings(results)[0].text.endswith("18 items are too few for a finding, which takes 20.")
+    assert findings(results)[0].text.endswith("18 items are too few for a finding, which needs 20.")
     assert "Not compared" in findings(results)[1].text and " !" not in printed(sections(results))
 
 

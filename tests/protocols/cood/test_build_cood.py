@@ -111,7 +111,7 @@ def test_texts_that_read_the_same_never_stand_on_two_sides(tmp_path):
     path.write_text("text,label\n" + "\n".join(rows))
     settings = cood.Settings(data=str(path), per_label=(6,), test_per_label=4, validation_per_label=2)
     parts = split_texts(settings)
-    assert parts.pool.dropped == {"the same text again": 72} and parts.pool.rows == 108
+    assert parts.pool.dropped == {"duplicates": 72} and parts.pool.rows == 108
     trained = {content(text.texts) for text in training_texts(settings)}
     asked = {content(text.texts) for text in (*parts.test, *parts.validation)}
     assert not trained & asked and (len(trained), len(asked)) == (18, 18)

@@ -107,7 +107,7 @@ def test_a_text_that_is_misread_is_no_sign_of_combining(settings):
     )
     assert one(measures, "beyond the shortcut").value == pytest.approx(0)
     finding = cood.score(part, built, {"": Answers(LABELS, np.array(answers))}).findings[0]
-    assert finding.kind == "shortcut" and "It gets 0.0 of" in finding.text
+    assert finding.kind == "shortcut" and "Beyond the shortcut it gets 0.0 of" in finding.text
 
 
 # Epochs
@@ -137,7 +137,7 @@ def test_the_epoch_is_chosen_on_validation_texts_in_trained_combinations(setting
     assert one(measures, "chosen epoch").value == 2, (
         "epoch 3 is better on COOD, which chooses nothing; 2 came first"
     )
-    assert one(measures, "chosen epoch").note == "best on validation texts in trained combinations"
+    assert one(measures, "chosen epoch").note == "the best on validation texts in trained combinations"
     assert one(measures, "accuracy", kind="COOD").value == 0
     assert [one(measures, "accuracy", kind="COOD", epoch=epoch).value for epoch in "123"] == [1, 0, 1]
     assert one(measures, "validation accuracy", kind="ID", epoch="1").value == pytest.approx(13 / 16)

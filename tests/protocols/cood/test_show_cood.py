@@ -12,7 +12,7 @@ from shoal.core.records import Measure, Measures
 from shoal.core.views import Curves
 from shoal.protocols import cood
 from shoal.protocols.cood.grid import cells_of
-from shoal.protocols.cood.wording import verdict
+from shoal.protocols.cood.wording import cell_names, verdict
 from shoal.render.tables import tables_of
 from shoal.render.terminal import print_sections
 
@@ -28,14 +28,23 @@ def printed(*results, width: int = 110) -> str:
 
 
 @pytest.mark.parametrize(("rule", "answer"), [
-    ("perfect", "It combines text and template: 100.0 % of unseen combinations are right"),
+    ("perfect", "It combines text and statement: 100.0 % of unseen combinations are right"),
     ("x_only", "It uses the shortcut: 0.0 % of unseen combinations are right"),
     ("always_0", "It has hardly learnt the trained combinations: 50.0 % are right"),
 ])  # fmt: skip
 def test_the_answer_comes_first_and_has_nothing_of_ood(rule, answer, settings, audited):
     text = printed(audited(settings(), f"python:planted_readers:{rule}"))
     assert answer in text.split("\n\n")[0].replace("\n", " ")
-    assert "not scored" in text
+    assert "not part of the verdict" in " ".join(text.split())
+
+
+NAMES = cell_names(
+    "It is <LABEL>",
+    {
+        "roles": {"fst": "positive", "sec": "negative", "neu": "neutral"},
+        "words": {"fst": "great", "sec": "terrible", "neu": "okay"},
+    },
+)
 
 
 def judged(unseen: float, over_half: tuple[float, float], **cells: float):
@@ -48,7 +57,7 @@ def judged(unseen: float, over_half: tuple[float, float], **cells: float):
         Measure("gap", 0.95 - unseen, 600, {}, (0.4, 0.5)),
         Measure("beyond the shortcut", unseen - 0.05, 400, {}, (unseen - 0.14, unseen + 0.04)),
     ]
-    return verdict(Measures(rows), {}, over_half, ())
+    return verdict(Measures(rows), {}, over_half, (), NAMES)
 
 
 def test_the_verdict_is_by_what_is_beyond_the_shortcut():
@@ -60,7 +69,7 @@ def test_the_verdict_is_by_what_is_beyond_the_shortcut():
 def test_what_was_not_learnt_is_not_judged():
     finding = judged(0.5, (0.1, 0.2), sec_sec=0.4)
     assert finding.kind == "not learnt" and finding.disqualifies
-    assert "40.0 % in sec/sec" in finding.text
+    assert '40.0 % in "negative / It is terrible"' in finding.text
 
 
 def test_a_comparison_has_a_line_per_setup_and_marks_what_was_not_learnt(settings, audited):
@@ -118,8 +127,8 @@ def test_the_header_names_k_and_a_training_elsewhere_is_not_claimed(settings, au
 
 def test_cells_of_the_heat_map_are_named_by_their_kind(settings, audited):
     text = printed(*(audited(settings(), f"python:planted_readers:{rule}") for rule in ("perfect", "x_only")))
-    rows = [line.split() for line in text.splitlines() if line.strip().startswith("fst texts")]
+    rows = [line.split() for line in text.splitlines() if line.strip().startswith("positive text")]
     assert rows == [
-        ["fst", "texts", "100", "ID", "100", "COOD", "100", "OOD"],
-        ["fst", "texts", "100", "ID", "0", "COOD", "0", "OOD"],
+        ["positive", "text", "100", "ID", "100", "COOD", "100", "OOD"],
+        ["positive", "text", "100", "ID", "0", "COOD", "0", "OOD"],
     ]

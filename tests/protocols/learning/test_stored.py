@@ -129,7 +129,7 @@ def test_rows_may_have_ids_of_their_own(plan: Path):
         (
             "plan.toml",
             lambda text: text.replace('"held-out', '"another", "held-out'),
-            "stored predictions would stand for each of 2 models",
+            "stored predictions would be used for each of 2 models",
         ),
         ("seen.jsonl", lambda text: text.replace("thanks", "thank you"), "thank you/"),
         ("rows.seen.csv", lambda text: text[: text.rindex("19,")], "19 answers to 20 rows of test.tsv"),

@@ -109,7 +109,7 @@ def test_what_cannot_be_studied_is_said_in_words(study, plant, drawn):
     alike, _ = study(plant({"a": [1, 0] * 10, "b": [0, 1] * 10}))
     assert "no pair can be ordered" in texts(alike)
     two, _ = study(plant({"a": drawn(0.9, 30, 1), "b": drawn(0.4, 30, 2)}))
-    assert "Two models are one pair" in texts(two)
+    assert "Two models are a single pair" in texts(two)
 
 
 def test_models_that_give_labels_alone_are_ranked_by_what_they_get_right(study, plant, drawn):
@@ -137,12 +137,15 @@ def test_a_plan_runs_shows_compares_and_reports(study, models, tmp_path):
         return done.output
 
     printed = shoal("run", "plan.toml")
-    assert "How often t examples order two models as all examples do" in printed and "CONF-GT" in printed
+    assert (
+        "How often t examples put two models in the same order as all examples do" in printed
+        and "CONF-GT" in printed
+    )
     assert "m0 is best" in printed
     shoal("report", "plan.toml", "--out", "page.html", "--figures", "figures")
     drawn = {path.stem for path in Path("figures").glob("*.svg")}
     assert {"pairs-by-factor", "against-acc-conf", "against-acc-conf-gt"} <= drawn  # Figures 4 to 6
-    assert "order two models" in Path("page.html").read_text()
+    assert "put two models in the same order" in Path("page.html").read_text()
     pairs = read_csv(tmp_path / "page-pairs.csv")
     wanted = [
         "dataset", "explainer", "method", "direction", "model_i", "model_j", "s_i", "s_j", "accuracy", "ties", "B", "t",
@@ -150,7 +153,7 @@ def test_a_plan_runs_shows_compares_and_reports(study, models, tmp_path):
     assert [name for name in pairs[0] if name in wanted] == wanted
     assert len(pairs) == 30 and pairs[0]["B"] == "50"
     assert {"page-order.csv", "page-few-shot.csv"} <= {p.name for p in tmp_path.glob("page-*")}
-    assert "One model is not ranked" in shoal("try", "ranking", models[0], "--set", "data=data.csv")
+    assert "A ranking needs several models" in shoal("try", "ranking", models[0], "--set", "data=data.csv")
 
 
 def test_answers_are_put_together_and_their_probabilities_added(study, tmp_path):

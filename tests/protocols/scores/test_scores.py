@@ -106,7 +106,7 @@ def test_missing_samples_are_said_by_compare_and_by_gate(tmp_path):
 def test_a_copy_of_any_sample_at_any_place_is_an_error(tmp_path_factory, names, order):
     rows = [{"id": name, "score": order.choice([0, 1, None])} for name in [*names, order.choice(names)]]
     order.shuffle(rows)
-    with pytest.raises(DataError, match="is there twice"):
+    with pytest.raises(DataError, match="occurs twice"):
         graded_results([write(tmp_path_factory.mktemp("graded") / "a.jsonl", rows)])
 
 

@@ -50,12 +50,12 @@ LABELS = ("entailment", "neutral", "contradiction")
 
 
 def make(split: str, n: int, seed: int = 0) -> list[Row]:
-    """n pairs of sentences."""
+    """Return n pairs of sentences."""
     return draw(pair, split, n, seed, content=lambda row: "\t".join(row.texts))
 
 
 def pair(rng: Generator) -> Row:
-    """One pair with its label."""
+    """Return one pair with its label."""
     quality, person, thing, place = (
         pick(rng, RARE[kind]) for kind in ("quality", "person", "thing", "place")
     )

@@ -32,17 +32,17 @@ PLAIN = (
 
 
 def make(split: str, n: int, seed: int = 0) -> list[Row]:
-    """n reviews, a third of each label."""
+    """Return n reviews, a third of each label."""
     return draw(opinion, split, n, seed, content=lambda row: row.texts[0].lower())
 
 
 def opinion(rng: Generator) -> Row:
-    """One review with its label."""
+    """Return one review with its label."""
     return review(rng) if rng.random() < 2 / 3 else Row((neutral(rng, pick(rng, DOMAINS)),), "neutral")
 
 
 def neutral(rng: Generator, domain: Domain) -> str:
-    """A review that takes no side."""
+    """Return a review that takes no side."""
     kind = rng.random()
     if kind < 0.25:
         parts = [fact(rng, domain), plain(rng, domain)]
@@ -70,7 +70,7 @@ def plain(rng: Generator, domain: Domain) -> str:
 
 
 def weighed(rng: Generator, domain: Domain) -> str:
-    """One aspect praised and another blamed."""
+    """Return praise of one aspect and blame of another."""
     (one, words), (other, others) = pick_two(rng, list(domain.aspects.items()))
     first = pick(rng, POLARITIES)
     said, against = pick(rng, words[first].split()), pick(rng, others[OTHER[first]].split())
@@ -78,7 +78,7 @@ def weighed(rng: Generator, domain: Domain) -> str:
 
 
 def middle(rng: Generator, domain: Domain) -> str:
-    """A judgement that is none."""
+    """Return a judgement that is neither praise nor blame."""
     if rng.random() < 0.4:
         return pick(rng, MIDDLE_DEEDS)
     word, thing = pick(rng, MIDDLING.split()), pick(rng, domain.things)

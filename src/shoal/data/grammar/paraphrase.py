@@ -68,7 +68,7 @@ INTENTS: dict[str, dict[str, str]] = {
 
 
 def make(split: str, n: int, seed: int = 0) -> list[Row]:
-    """n pairs of questions."""
+    """Return n pairs of questions."""
     return draw(pair, split, n, seed, content=_questions)
 
 
@@ -77,7 +77,7 @@ def _questions(row: Row) -> str:
 
 
 def pair(rng: Generator) -> Row:
-    """One pair with its label."""
+    """Return one pair with its label."""
     kind = pick(rng, list(INTENTS))
     intents = {name: questions.split("|") for name, questions in INTENTS[kind].items()}
     intent, other_intent = pick_two(rng, list(intents))

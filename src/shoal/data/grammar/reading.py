@@ -98,12 +98,12 @@ VALUES = {name: kind.values.split("|") for name, kind in KINDS.items()}
 
 
 def make(split: str, n: int, seed: int = 0) -> list[Row]:
-    """n portraits, each with one question."""
+    """Return n portraits, each with one question."""
     return draw(portrait, split, n, seed, content=lambda row: row.texts[0])
 
 
 def portrait(rng: Generator) -> Row:
-    """One portrait with a question, its answer, and where that stands."""
+    """Return one portrait with a question, its answer, and the position of the answer."""
     pronoun, names = pick(rng, (("she", WOMEN), ("he", MEN)))
     name = pick(rng, names.split("|"))
     kinds = [list(KINDS)[i] for i in rng.permutation(len(KINDS))[: rng.integers(4, 7)]]

@@ -124,12 +124,12 @@ FACTS = (
 
 
 def make(split: str, n: int, seed: int = 0) -> list[Row]:
-    """n reviews."""
+    """Return n reviews."""
     return draw(review, split, n, seed, content=lambda row: row.texts[0].lower())
 
 
 def review(rng: Generator) -> Row:
-    """One review with its label."""
+    """Return one review with its label."""
     polarity = pick(rng, POLARITIES)
     domain = pick(rng, DOMAINS)
     kind = rng.random()
@@ -151,7 +151,7 @@ def review(rng: Generator) -> Row:
 
 
 def fact(rng: Generator, domain: Domain) -> str:
-    """Something that happened, without an opinion."""
+    """Return a statement of fact, without an opinion."""
     return pick(rng, FACTS).format(
         thing=pick(rng, domain.things),
         relative=pick(rng, RELATIVES),
@@ -163,14 +163,14 @@ def fact(rng: Generator, domain: Domain) -> str:
 
 
 def aspect(rng: Generator, domain: Domain, polarity: Polarity) -> str:
-    """A judgement on one aspect."""
+    """Return a judgement on one aspect."""
     part, words = pick(rng, list(domain.aspects.items()))
     word = pick(rng, words[polarity].split())
     return about(rng, part, word)
 
 
 def two_aspects(rng: Generator, domain: Domain, polarity: Polarity) -> str:
-    """The same judgement on two aspects."""
+    """Return the same judgement on two aspects."""
     (first, words), (second, others) = pick_two(rng, list(domain.aspects.items()))
     one, other = pick(rng, words[polarity].split()), pick(rng, others[polarity].split())
     if rng.random() < 0.4:
@@ -179,7 +179,7 @@ def two_aspects(rng: Generator, domain: Domain, polarity: Polarity) -> str:
 
 
 def about(rng: Generator, part: str, word: str) -> str:
-    """A word said of a part."""
+    """Return a statement that applies a word to a part."""
     templates = (
         "the {part} turned out {word}",
         "the {part} seemed {word} to us",
@@ -191,7 +191,7 @@ def about(rng: Generator, part: str, word: str) -> str:
 
 
 def verdict(rng: Generator, domain: Domain, polarity: Polarity) -> str:
-    """A judgement on the whole."""
+    """Return a judgement on the whole."""
     if rng.random() < 0.35:
         return pick(rng, DEEDS[polarity].split("|"))
     word, thing = pick(rng, VERDICTS[polarity].split()), pick(rng, domain.things)

@@ -41,7 +41,7 @@ AT_START = 2**16
 
 
 class OpenLog:
-    """A file that was recognised, and its samples."""
+    """A recognised log file and its samples."""
 
     def __init__(self, path: Path, name: str, document: Any) -> None:
         self.path, self.name, self.log = path, name, LOGS[name]

@@ -103,7 +103,7 @@ def question_of(sample: Sample, choices: tuple[str, ...] = ()) -> Question:
 
 
 def as_text(value: Any) -> str:
-    """Return a text, the texts of chat messages, or the only target of a list, as one text."""
+    """Return a value of a log as one text; texts of chat messages and entries of a list are joined by line ends."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict):

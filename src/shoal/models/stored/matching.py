@@ -151,9 +151,9 @@ def _unknown(columns: Columns, rows: Sequence[int], places: _Places) -> DataErro
     first = columns.key(rows[0])
     theirs = _listed([columns.key(row) for row in rows[:SHOWN]], len(rows))
     return DataError(
-        f"{columns.where(rows[0])}: {first} is not in the suite",
+        f"{columns.where(rows[0])}: no case has the id {first}",
         why=f"{len(rows):,} of {len(columns.identities):,} ids are unknown: {theirs}; {_ids(places)}",
-        fix="shoal export SUITE --out cases.csv writes the suite's ids",
+        fix="`shoal export SUITE --out cases.csv`, which writes the ids of a suite",
     )
 
 
@@ -178,7 +178,7 @@ def _listed(keys: Sequence[Key], count: int) -> str:
 def _ids(places: _Places) -> str:
     """Return the suite's first ids, and how ids are built."""
     names = [Key(None, name, 0) for name in islice(places.numbers, SHOWN)]
-    return f"the suite has {_listed(names, len(places.numbers))}. An id is functionality/case_id"
+    return f"the ids of the cases are {_listed(names, len(places.numbers))}. An id is functionality/case_id"
 
 
 # Texts

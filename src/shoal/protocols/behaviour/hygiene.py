@@ -186,7 +186,7 @@ def check_vacuous(material: Material) -> Iterator[Finding]:
         if unchanged:
             copies = sum(case.examples.count(case.examples[0]) - 1 for case in unchanged)
             variants = sum(len(case.examples) - 1 for case in unchanged)
-            rest = f" a variant that is the original again ({copies:,} of their {variants:,})"
+            rest = f" a variant that equals its original ({copies:,} of {variants:,} variants)"
             yield finding("nothing changed", name, unchanged, len(cases), HAVE, rest)
 
 
@@ -320,8 +320,8 @@ def check_size(material: Material) -> Iterator[Finding]:
             continue
         low, high = (100 * end for end in wilson(n / 2, n))
         different = "different " if n < len(material.by_name[name]) else ""
-        what = f"{n} {different}case{'s' if n > 1 else ''}"
-        what += f": a pass rate of 50 % would mean {low:.0f} to {high:.0f} % (95 % Wilson)"
+        what = f"only {n} {different}case{'s' if n > 1 else ''}"
+        what += f": at a pass rate of 50 %, the 95 % interval would be {low:.0f} to {high:.0f} %"
         severity: Severity = "warning" if n < SPLITTABLE else "note"
         yield Finding("too few cases", severity, (name,), what, count=n)
 
@@ -343,14 +343,14 @@ def check_templates(material: Material) -> Iterator[Finding]:
     if few:
         name, (n, number) = min(few.items(), key=lambda row: (row[1][1] / row[1][0], row[0]))
         what = f"{n} cases look like {number} template{'s' if number > 1 else ''}, in {name!r}"
-        what += f"; the like in {len(few) - 1} more functionalities" if len(few) > 1 else ""
+        what += f"; the same holds for {len(few) - 1} more functionalities" if len(few) > 1 else ""
         yield Finding("templates without a cluster", "note", tuple(few), what, count=len(few))
 
 
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
 TEXT_DEFECTS: dict[str, tuple[str, Callable[[str], object]]] = {
-    "empty texts": ("a text with nothing in it", lambda text: not text.strip()),
-    "control characters": ("a control character or a damaged one", CONTROL.search),
+    "empty texts": ("an empty text", lambda text: not text.strip()),
+    "control characters": ("a control character or a damaged character", CONTROL.search),
 }
 """Kind of finding to its words and the texts that have it."""
 

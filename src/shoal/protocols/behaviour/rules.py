@@ -93,7 +93,7 @@ def pred_equals_label(block: Block, expect: Expect, slack: float) -> Floats:
 
 
 def label_1_means_not_0(block: Block, expect: Expect, slack: float) -> Floats:
-    """As the label says, except that label 1 accepts anything but 0 (SENT "Q & A: no")."""
+    """As `pred_equals_label`, except that label 1 accepts anything but 0 (SENT "Q & A: no")."""
     return equals(block, np.where(block.expected == 1, -1, block.expected))
 
 
@@ -225,7 +225,7 @@ def implication(block: Block, expect: Expect, slack: float) -> Floats:
 
 
 def implication_as_released(block: Block, expect: Expect, slack: float) -> Floats:
-    """The released rule, slip included: (0,1) always fails and (1,0) never applies."""
+    """The released rule with its error: (0,1) always fails and (1,0) never applies."""
     first, second, third = _triplets(block)
     return np.repeat(np.where(second, np.where(first & third, 1.0, -1.0), np.nan), 3)
 
@@ -346,13 +346,13 @@ EDGE = "[]a,then i "
 
 
 def both(block: Block, expect: Expect, slack: float) -> Floats:
-    """Every part holds: the least of their values, without those that do not apply."""
+    """Every part holds; the value is the smallest of the applicable parts."""
     least: Floats = np.fmin.reduce([values_of(block, part, slack) for part in expect.parts])
     return least
 
 
 def either(block: Block, expect: Expect, slack: float) -> Floats:
-    """Some part holds: the greatest of their values, without those that do not apply."""
+    """At least one part holds; the value is the largest of the applicable parts."""
     greatest: Floats = np.fmax.reduce([values_of(block, part, slack) for part in expect.parts])
     return greatest
 

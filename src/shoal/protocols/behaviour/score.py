@@ -127,7 +127,9 @@ def _label_words(answers: Answers, shown: Answers) -> list[str]:
     for code, other, chance in zip(*(column.tolist() for column in columns), strict=True):
         name, label = answers.labels[code], shown.labels[other]
         text = with_chance(name, f"{chance:.2f}")
-        words.append(sys.intern(text if label == name else f"{label} ({text})"))
+        words.append(
+            sys.intern(text if label == name else f"{label} (P({name}) {text.removeprefix(name).strip()})")
+        )
     return words
 
 

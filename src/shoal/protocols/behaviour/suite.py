@@ -197,7 +197,7 @@ class Suite:
         identity = f"{functionality}/{case_id}"
         if identity in self._ids:
             raise DataError(
-                f"case {case_id!r} of {functionality!r} is there twice", fix="give each case its own id"
+                f"case {case_id!r} of {functionality!r} occurs twice", fix="give each case its own id"
             )
         heading = self._headings[functionality]
         width = self._check_texts(made)

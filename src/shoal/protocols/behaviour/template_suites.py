@@ -242,7 +242,7 @@ def _with_lists(words: Words, more: Placed | None) -> Words:
         entries = listed.texts(f"words.{name}")
         twice = next((word for word in entries if entries.count(word) > 1), None)
         if twice is not None:
-            raise listed.error(f"{twice!r} is there twice in words.{name}", "keep one of them")
+            raise listed.error(f"{twice!r} occurs twice in words.{name}", "keep one of them")
         lists[name] = entries
     return replace(words, lists=lists)
 
@@ -400,7 +400,7 @@ def _patterns(name: str, fields: Mapping[str, Placed], words: Words, kind: str) 
                 with errors_in(text.where):
                     slot_lists(template, words.lists)
                 if template in patterns:
-                    raise entry.error(f"the template {template!r} is there twice", "keep one of them")
+                    raise entry.error(f"the template {template!r} occurs twice", "keep one of them")
                 _check_pattern(name, entry, pattern, fields, kind)
                 patterns[template] = pattern
     if problems:

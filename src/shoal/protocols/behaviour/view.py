@@ -134,7 +134,7 @@ def _answer(result: Result, rates: Sequence[Measure]) -> Iterator[Words | Number
         if words:
             yield Words(f"{words}\n", "doubt")
     if weakest := wording.weakest_words(result.measures.by("capability", "pass rate"), WORST):
-        yield "Weakest: "
+        yield "Weakest capabilities: "
         yield Words(f"{weakest}\n", "bad")
 
 

@@ -20,7 +20,7 @@ NO_CASE_APPLIES, NO_CASE_ANSWERED = "no applicable case", "the model answered no
 OF_GROUPS = "Rates of capabilities and test types are means over functionalities."
 """Passed and total of a group do not give its rate if its functionalities differ in size."""
 INTERVALS = "95 % intervals: Wilson by case; for means over functionalities, on the effective sample size."
-NOT_TESTED = "Differences are not tested here: shoal compare MODEL MODEL."
+NOT_TESTED = "Differences are not tested here; use `shoal compare MODEL MODEL`."
 APART = 0.05
 """From this difference on, the output says why the suite score and the pass rate disagree."""
 BANDS = {"inclusive": "[1/3, 2/3]", "strict": "(1/3, 2/3)"}
@@ -277,7 +277,7 @@ def _sensitivity(rows: Measures) -> Iterator[str]:
     if labels:
         row = max(labels, key=lambda row: (row.value or 0.0) - row.facts["expected"])
         expected = shown(row.facts["expected"], RATE)
-        yield f"it answers {row.groups['label']} in {percent(row)} of labelled examples (expected {expected} %)"
+        yield f"the model answers {row.groups['label']} in {percent(row)} of labelled examples (expected {expected} %)"
     if places := rows.where("position share"):
         row = max(places, key=lambda row: row.value or 0.0)
         even = shown(1 / len(places), RATE)

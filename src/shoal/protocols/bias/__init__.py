@@ -94,7 +94,7 @@ def listing(result: Result) -> Listing:
     """Return which outcomes are listed: those for the stereotype, or those of significant tests."""
     names = {row.name for row in result.measures}
     if "stereotype score" in names:
-        return Listing("prefer the stereotype (the first text)", outcome=True)
+        return Listing("show a preference for the stereotype (the first text)", outcome=True)
     if names & {"effect size", "cluster accuracy"}:
         return Listing("are significant", outcome=True)
     return Listing()

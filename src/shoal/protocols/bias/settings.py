@@ -94,7 +94,7 @@ class Settings(Profiled):
     tests: tuple[str, ...] = changes("cases", ())
     """Tests of seat and clusters to run. Default: all."""
     limit: Count = changes("cases", 0)
-    """Use a random sample of this many cases, equal for all models and seeds; 0 is all."""
+    """Use a random sample of this many cases, the same for all models and seeds; 0 is all."""
     representation: tuple[Representation, ...] = changes("answers", ("cls",))
     """How seat and clusters represent a sentence."""
     seed: Seed = changes("scoring", 0)
@@ -110,7 +110,7 @@ class Settings(Profiled):
     )
     """The definition to use where paper and code differ."""
     n_samples: AtLeastOne = changes("scoring", 100_000, advanced=True)
-    """Partitions per p value of seat; all of them if there are fewer."""
+    """Number of random partitions for each p value of seat; all partitions if there are fewer."""
 
     @property
     def conventions(self) -> Conventions:

@@ -93,11 +93,11 @@ def _one_checkpoint(result: Result) -> Section:
         table = _downstream_scores(rows)
     else:
         name = result.job["settings"]["diagnostic"][0]
-        about = f"{name}, {len(result.cases):,} cases, profile {result.job['settings']['profile']}"
+        about = f"{name}, {len(result.cases):,} cases, profile: {result.job['settings']['profile']}"
         headline = [row for row in rows.where(SCORE) if row.headline and row.interval]
         unusable = [finding.text for finding in result.findings if finding.disqualifies]
         preference = [wording.one_checkpoint(row, first(rows, DECIDED, **row.groups)) for row in headline[:1]]
-        kind, sentences = "bias of ", unusable or preference
+        kind, sentences = "bias test of ", unusable or preference
         sentences += [wording.refusals(row) for row in rows.where(REFUSALS) if row.value]
         accuracies = [] if unusable else rows.where(ACCURACY)
         chosen = [row for row in accuracies if row.headline and row.value is not None]

@@ -63,7 +63,7 @@ def means_by_diagnostic(names: Sequence[str], means: Sequence[float]) -> str:
 
 
 def finetuned(rows: int, majority: float, removed: int) -> str:
-    words = f"fine-tuned on {rows:,} rows; a constant answer scores {100 * majority:.1f} %"
+    words = f"fine-tuned on {rows:,} rows; giving the same answer to every row scores {100 * majority:.1f} %"
     return words + (f"; {removed:,} training rows that are also tested were removed" if removed else "")
 
 
@@ -168,13 +168,15 @@ def significant_tests(count: int, after_holm: int, total: int, level: float) -> 
     if not total:
         return "No test has a defined effect size."
     corrected = f", {after_holm} after Holm correction" if total > 1 else ""
-    return f"{count} of {several(total, 'test')} significant (p < {level:g}){corrected}."
+    verb = "is" if count == 1 else "are"
+    return f"{count} of {several(total, 'test')} {verb} significant (p < {level:g}){corrected}."
 
 
 def separable_pairs(count: int, total: int) -> str:
     if not total:
         return "No cluster accuracy is defined."
-    return f"{count} of {several(total, 'pair')} of concepts separable above chance (p < 0.05)."
+    verb = "is" if count == 1 else "are"
+    return f"{count} of {several(total, 'pair')} of concepts {verb} separable above chance (p < 0.05)."
 
 
 def family_label(diagnostic: str, representation: str) -> str:
@@ -205,7 +207,7 @@ def limits(names: Sequence[str], unit: str) -> str:
         return f"{several(runs, unit)} of one checkpoint: seed variance was not measured."
     if runs == 1:
         return f"One checkpoint, {names[0]}: seed variance was not measured."
-    few = f": too few for a claim about the recipe, which takes {WANTED}."
+    few = f": too few for a claim about the recipe, which needs {WANTED}."
     return several(runs) + (few if runs < WANTED else " of one recipe.")
 
 
@@ -230,7 +232,7 @@ def conclusion(measures: Measures, runs: int, unit: str) -> str:
         f"SD {shown(sds[0].value, SHARE)} points."
     )
     if mean.n < FEW_CASES:
-        return f"{text} {several(mean.n, 'item')} are too few for a finding, which takes {FEW_CASES}."
+        return f"{text} {several(mean.n, 'item')} are too few for a finding, which needs {FEW_CASES}."
     # Neutral items count for neither side, so only decided ones are judged.
     decided = whole.where("mean over checkpoints", of="stereotype score of decided pairs")
     judged = decided[0] if decided else mean

@@ -47,7 +47,8 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
         scores[epoch] = scores_of(grid_of(cases_of(built.cases, "test"), [rows]), settings.seed, {})
     chosen = choose_epoch({epoch: row.value for epoch, row in validation.items()})
     measures = [with_basis(row) for row in scores[chosen].measures]
-    finding = wording.verdict(Measures(measures), {}, scores[chosen].over_half, settings.shots)
+    names = wording.cell_names(settings.template[0], built.about)
+    finding = wording.verdict(Measures(measures), {}, scores[chosen].over_half, settings.shots, names)
     measures += _selection(built, chosen, validation[chosen], alone=len(outcomes) == 1)
     for epoch in outcomes if len(outcomes) > 1 else ():
         after = [validation[epoch], *scores[epoch].measures]
@@ -171,8 +172,10 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
     for setup, of_setup in by_setup.items():
         groups = {name: value for name, value in setup if name in ALWAYS or name in differ}
         over = _over_seeds(settings, of_setup, groups)
-        shots = of_setup[0].job["settings"].get("shots", ())
-        findings.append(wording.verdict(Measures(over.measures), groups, over.over_half, shots))
+        job = of_setup[0].job
+        names = wording.cell_names(str(job["settings"]["template"][0]), job["about"])
+        shots = job["settings"].get("shots", ())
+        findings.append(wording.verdict(Measures(over.measures), groups, over.over_half, shots, names))
         rows += [*over.measures, *_over_epochs(of_setup, groups)]
     return Compared(rows, findings)
 

@@ -59,27 +59,27 @@ class Settings(Profiled):
     classes: dict[str, tuple[str | int | float, ...]] | None = changes("cases", None, advanced=True)
     """Labels to merge: {negative = [1, 2], neutral = [3], positive = [4, 5]}; other labels are dropped."""
     roles: dict[str, str] | None = changes("cases", None, resolve=_roles, advanced=True)
-    """The classes fst, sec and neu. Sentiment and NLI have defaults. Training never shows the word of neu."""
+    """Roles of the classes: fst, sec and neu, whose word training never shows. Sentiment and NLI have defaults."""
     per_label: tuple[AtLeastOne, ...] = changes("answers", (2000,))
-    """K, the training texts per class."""
+    """Number of training texts per class (K)."""
     shots: tuple[Count, ...] = changes("answers", ())
     """For prompted models, instead of training: texts per class that the prompt demonstrates; 0 is none."""
     test_per_label: AtLeastOne = changes("cases", 1000)
-    """M, the test texts per class. Each appears with all three templates."""
+    """Number of test texts per class (M). Each appears with all three statements."""
     validation_per_label: Count = changes("cases", 250)
     """Texts per class (ID cells) that select the epoch; 0 takes the last epoch."""
     template: tuple[str, ...] = changes("cases", (f"It is {SLOT}",))
-    """The statement after each text; its slot receives the class word."""
+    """The statement after each text; the word of a class replaces its slot."""
     names: dict[str, str] | tuple[dict[str, str], ...] = changes("cases", (), resolve=_words)
-    """Word of each class: {positive = "great", neutral = "okay", negative = "terrible"}. A list multiplies jobs."""
+    """Word of each class in the statement: {positive = "great", neutral = "okay", negative = "terrible"}; or a list."""
     control: tuple[Control, ...] = changes("answers", ("none",))
-    """Train on all nine cells, on texts or templates alone, or not at all; none is the probe itself."""
+    """Train a control on all nine cells, on texts or statements alone, or not at all; none is the test itself."""
     tokenizer: str = changes("cases", "", resolve=_tokenizer)
     """Model whose word pieces count as tokens. Default: words and punctuation marks."""
     train: Train = changes("answers", Train())
     """How the encoder is trained."""
     trained: bool = changes("answers", False, advanced=True)
-    """Query the model without training: it was trained on these items elsewhere."""
+    """Query the model without training it, because it was trained elsewhere on the exported texts."""
     seed: Seed = changes("answers", 0, when=lambda settings: any(settings.shots))
     """Seed of training texts or demonstrations, their order and the head."""
 

@@ -168,7 +168,7 @@ def usable_texts(settings: Settings) -> Pool:
         if len({row.label for _, row in same}) > 1:
             dropped["the same text with another label"] += len(same)
         else:
-            dropped["the same text again"] += len(same) - 1
+            dropped["duplicates"] += len(same) - 1
             kept.append(same[0])
     lengths = count_tokens([row.texts for _, row in kept], settings.tokenizer)
     short = [text for text, length in zip(kept, lengths, strict=True) if length <= MAX_TOKENS]

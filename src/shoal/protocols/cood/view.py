@@ -43,7 +43,9 @@ def sections(
     settings: Settings, results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
 ) -> list[Section]:
     """Return the sections of each result, or of a comparison, and the table of all cells."""
-    shown = [_comparison(measures, findings)] if measures else [_summary(result) for result in results]
+    shown = (
+        [_comparison(results, measures, findings)] if measures else [_summary(result) for result in results]
+    )
     return [*shown, *([_cells(results)] if results else [])]
 
 
@@ -59,20 +61,24 @@ def _summary(result: Result) -> Section:
     settings, measures = result.job["settings"], result.measures
     tested, chosen = _accuracy(measures, {}, "fst/fst"), find_measure(measures, "chosen epoch", {})
     control = settings["control"][0]
-    title = [Words("cood of ", "quiet"), Words(str(result.job["model"]), "strong")]
+    title = [Words("COOD test of ", "quiet"), Words(str(result.job["model"]), "strong")]
     title += [Words(f"   control: {control}", ("strong", "doubt"))] * (control != "none")
     about = [
         wording.about_texts(result.job, tested.n + tested.errors),
         f"seed {settings['seed']}",
-        f"epoch {chosen.value:.0f} of {settings['train']['epochs']}: {chosen.note}" if chosen.value else "",
     ]
+    epoch = (
+        f"; epoch {chosen.value:.0f} of {settings['train']['epochs']} was chosen: it is {chosen.note}"
+        if chosen.value
+        else ""
+    )
     answer = [piece for finding in result.findings for piece in [*_sentence(finding), Words("\n")]]
     dropped = find_measure(measures, "texts left out", {})
     errors = sum(_accuracy(measures, {}, cell).errors for cell in CELLS)
     notes = [wording.excluded_texts_note(dropped)] if dropped.value else []
     return Section(
         title=title,
-        text=[*answer, Words(", ".join(filter(None, about)) + "\n", "quiet")],
+        text=[*answer, Words(f"{', '.join(about)}{epoch}.\n", "quiet")],
         blocks=[_matrix(result), _quantities(measures), *_epochs(measures, {}, chosen.value)],
         notes=[*notes, *([wording.unanswered_note(errors)] if errors else [])],
         warnings=[f"{check['name']}: {check['detail']}" for check in checks],
@@ -91,12 +97,12 @@ def _matrix(result: Result) -> Table:
     template = str(result.job["settings"]["template"][0])
     rows = []
     for y in ROLES:
-        cells: list[Cell] = [[Words(about["roles"][y], "strong"), Words(f" {y}", "quiet")]]
+        cells: list[Cell] = [Words(about["roles"][y], "strong")]
         for kind, t in ((CELLS[f"{y}/{t}"], t) for t in ROLES):
             row = _accuracy(result.measures, {}, f"{y}/{t}")
             cells.append(Number(row, ("strong", TONES[kind]), kind, "value and interval"))
         rows.append(Row(cells))
-    titles = ["text", *(template.replace(SLOT, about["words"][t]) for t in ROLES)]
+    titles = ["text is …", *(template.replace(SLOT, about["words"][t]) for t in ROLES)]
     return Table([Column(title, "left") for title in titles], rows)
 
 
@@ -136,7 +142,9 @@ def _epochs(
 # Several jobs
 
 
-def _comparison(measures: Sequence[Measure], findings: Sequence[Finding]) -> Section:
+def _comparison(
+    results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
+) -> Section:
     """Return the verdicts, a row per setup over its seeds, and curves."""
     by_setup: dict[Names, list[Measure]] = {}
     for row in measures:
@@ -150,7 +158,7 @@ def _comparison(measures: Sequence[Measure], findings: Sequence[Finding]) -> Sec
         if dict(finding.groups) in probes
     ]
     blocks.append(_setups(setups))
-    blocks += [_grid(setups, probes)] if probes else []
+    blocks += [_grid(setups, probes, _class_names(results))] if probes else []
     blocks += _sizes(setups)
     for setup in probes:
         blocks += _epochs(setups[tuple(setup.items())], setup, title=f"over epochs: {_setup_name(setup)}")
@@ -160,7 +168,13 @@ def _comparison(measures: Sequence[Measure], findings: Sequence[Finding]) -> Sec
     return Section(blocks=blocks, notes=notes)
 
 
-def _grid(setups: Mapping[Names, Measures], probes: Sequence[Groups]) -> HeatMap:
+def _class_names(results: Sequence[Result]) -> Groups:
+    """Return the class of each role; the roles themselves where jobs differ."""
+    roles = [result.job["about"]["roles"] for result in results]
+    return roles[0] if all(each == roles[0] for each in roles) else {role: role for role in ROLES}
+
+
+def _grid(setups: Mapping[Names, Measures], probes: Sequence[Groups], classes: Groups) -> HeatMap:
     """Return the nine cells of each setup: rows are classes of texts, columns are classes in the template."""
     cells, marks = {}, {}
     for block, setup in enumerate(probes):
@@ -168,9 +182,17 @@ def _grid(setups: Mapping[Names, Measures], probes: Sequence[Groups]) -> HeatMap
         for (row, y), (column, t) in product(enumerate(ROLES), enumerate(ROLES)):
             place, cell = (block * len(ROLES) + row, column), f"{y}/{t}"
             cells[place], marks[place] = _accuracy(measures, setup, cell), CELLS[cell]
-    rows = [(f"{y} texts", _setup_name(setup)) for setup in probes for y in ROLES]
-    columns = [(f"says {t}", "") for t in ROLES]
-    return HeatMap(rows, columns, cells, "the nine cells", "grid", ["OOD cells are not scored"], marks=marks)
+    rows = [(f"{classes[y]} text", _setup_name(setup)) for setup in probes for y in ROLES]
+    columns = [(f"statement: {classes[t]}", "") for t in ROLES]
+    return HeatMap(
+        rows,
+        columns,
+        cells,
+        "the nine combinations",
+        "grid",
+        ["OOD combinations are not part of the verdict"],
+        marks=marks,
+    )
 
 
 def _setup_name(setup: Groups) -> str:

@@ -8,14 +8,15 @@ from ...core.errors import some
 from ...core.measures import quantity, shown
 from ...core.records import Finding, Measure, Measures
 from ...stats.intervals import Interval
-from .grid import cells_of
+from .grid import CELLS, cells_of
+from .settings import SLOT
 
 HEADS = {
     "shortcut": "It uses the shortcut",
-    "combines": "It combines text and template",
-    "between": "Undecided between combining and the shortcut",
+    "combines": "It combines text and statement",
+    "between": "Undecided: it may combine text and statement or use the shortcut",
     "not learnt": "It has hardly learnt the trained combinations",
-    "not solved": "It does not solve the ID combinations",
+    "not solved": "It does not solve the demonstrated (ID) combinations",
     "no answer": "Some cells have no answers",
 }
 """Kind of finding to the start of its sentence."""
@@ -28,10 +29,23 @@ LEARNT = 0.7
 # The verdict
 
 
+def cell_names(template: str, about: Mapping[str, Any]) -> dict[str, str]:
+    """Return the name of each cell: class of the text and statement, "positive / It is great"."""
+    parts = {cell: cell.split("/") for cell in CELLS}
+    words = {t: template.replace(SLOT, word) for t, word in about["words"].items()}
+    return {cell: f"{about['roles'][y]} / {words[t]}" for cell, (y, t) in parts.items()}
+
+
 def verdict(
-    measures: Measures, groups: Mapping[str, str], over_half: Interval | None, shots: Sequence[int]
+    measures: Measures,
+    groups: Mapping[str, str],
+    over_half: Interval | None,
+    shots: Sequence[int],
+    names: Mapping[str, str],
 ) -> Finding:
     """Return the verdict on the measures with these groups and no epoch; `shots` as in the settings.
+
+    `names` are those of the cells.
 
     It depends on how much of COOD is right beyond what the shortcut alone gets, minus half of the maximum
     (`over_half`): above 0 is combining, below 0 is the shortcut, and an interval that includes 0 is undecided.
@@ -45,7 +59,7 @@ def verdict(
             (_id_cell(measures, cell, groups) for cell in cells_of("ID")), key=lambda row: row.value or 0
         )
         text = (
-            f": {_value(seen)} % are right, {_value(worst)} % in {worst.groups['cell']}; "
+            f': {_value(seen)} % are right, {_value(worst)} % in "{names[worst.groups["cell"]]}"; '
             "a constant answer gets 50 %. Its COOD score cannot be interpreted."
         )
         return _finding("not solved" if shots else "not learnt", text, groups, seen, worst)
@@ -58,9 +72,9 @@ def verdict(
     partly = ", but only in part" if kind == "combines" and unseen.value < MOSTLY else ""
     ones = ("COOD", "ID") if shots and not any(shots) else ("unseen", "seen")
     text = (
-        f"{partly}: {_value(unseen)} % of {ones[0]} combinations are right, {_value(seen)} % of {ones[1]} ones. It "
-        f"gets {_value(beyond)} of {shown(largest, points, signed=False)} possible points beyond the shortcut, "
-        f"{shown(above, points, signed=True)} from half of them (95 % CI {ends})."
+        f"{partly}: {_value(unseen)} % of {ones[0]} combinations are right, {_value(seen)} % of {ones[1]} ones. "
+        f"Beyond the shortcut it gets {_value(beyond)} of {shown(largest, points, signed=False)} possible points; "
+        f"the distance to half of them is {shown(above, points, signed=True)} (95 % CI {ends})."
     )
     return _finding(kind, text, groups, unseen, gap, beyond)
 
@@ -104,7 +118,7 @@ def _value(row: Measure) -> str:
 NO_ANSWER_IN_CELL = "no answer in one of its cells"
 NO_VALIDATION = "no validation texts"
 LAST_EPOCH = "the last"
-BEST_EPOCH = "best on validation texts in trained combinations"
+BEST_EPOCH = "the best on validation texts in trained combinations"
 
 
 def dropped_texts(counts: Mapping[str, int]) -> str:
@@ -112,11 +126,11 @@ def dropped_texts(counts: Mapping[str, int]) -> str:
 
 
 def excluded_texts_note(row: Measure) -> str:
-    return f"! Texts excluded, of {row.n:,}: {row.note}."
+    return f"! Excluded from {row.n:,} texts: {row.note}."
 
 
 def unanswered_note(errors: int) -> str:
-    return f"! {errors:,} inputs are unanswered and in no rate."
+    return f"! {errors:,} inputs have no answer; no rate includes them."
 
 
 def seed_claim(seeds: Sequence[int], shots: Sequence[int]) -> str:
@@ -140,7 +154,7 @@ def about_texts(job: Mapping[str, Any], tested: int) -> str:
         used = "trained elsewhere"
     else:
         used = f"K = {settings['per_label'][0]:,} training texts per class"
-    return f"{settings['data']}: {used}, {tested:,} test texts per class"
+    return f"data {settings['data']}: {used}, {tested:,} test texts per class"
 
 
 def interval_note(several_seeds: bool) -> str:
@@ -151,11 +165,11 @@ def interval_note(several_seeds: bool) -> str:
 
 
 MEANING = {
-    "ID": "trained or demonstrated combinations",
+    "ID": "combinations that were trained or demonstrated",
     "COOD": "new combinations of their parts",
-    "OOD": "a word that ID lacks; not scored",
+    "OOD": "a new word in the statement; not part of the verdict",
     "gap": "ID minus COOD, in points",
-    "beyond the shortcut": "COOD minus what the shortcut alone gets",
+    "beyond the shortcut": "COOD minus what the model would get if it ignored the statement, in points",
 }
 BEYOND = f"beyond: {MEANING['beyond the shortcut']}"
 BRACKETS = f"COOD in brackets: hardly learnt (ID below {100 * LEARNT:.0f} %, or a cell of it below 50 %)"

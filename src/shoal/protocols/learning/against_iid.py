@@ -61,7 +61,10 @@ def common_seeds(scenario: Scenario, base: Scenario) -> tuple[list[int], list[in
 
 
 def iid_test(settings: Settings, scenario: Scenario, base: Scenario) -> Iterator[Contest]:
-    """Test the i.i.d. score on the rows that both answered in every run; no test without a seed in common."""
+    """Yield the test of a scenario's i.i.d. score against its baseline, on the rows that both answered in every run.
+
+    Without a common seed there is no test.
+    """
     ours, theirs = common_seeds(scenario, base)
     new, old = scenario.iid[:, ours], base.iid[:, theirs]
     known = ~np.isnan(new - old).any(axis=1)

@@ -92,7 +92,7 @@ def _parts_of_task(settings: Settings) -> list[Settings]:
         if settings.fold or settings.s_iid_mode != "full":
             raise PlanError(
                 "teach excludes fold and s_iid_mode",
-                why="a model that has something held out answers only that",
+                why="a model with a held-out part answers only this part",
                 fix="leave them out",
             )
         rows = [(replace(settings, teach=(how,)), how == "nothing") for how in dict.fromkeys(settings.teach)]
@@ -219,7 +219,7 @@ def build_cases(settings: Settings) -> Built:
         raise PlanError(
             "only and hold_out exclude each other",
             why="a mean over a part of what is held out does not measure generalisation",
-            fix="leave out only; fold names one thing to hold out",
+            fix="leave out `only`; `fold` names one part to hold out",
         )
     suite = load_suite(settings.suite)
     whole, about = chosen_cases(settings, settings.tested_split, SAMPLE_SEED)

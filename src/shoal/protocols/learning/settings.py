@@ -48,25 +48,25 @@ class Predictions:
     """The table `predictions`: stored answers to the suite's test split, a file per scenario. Nothing is trained."""
 
     iid: str = ""
-    """Answers without the suite, the scenario none."""
+    """File with the answers of the model that was not trained on the suite."""
     seen: str = ""
-    """Answers after the whole suite."""
+    """File with the answers of the model that was trained on the whole suite."""
     functionality: str = ""
-    """Answers to each functionality after the suite without it."""
+    """File with the answers to each functionality, by the model trained on the suite without it."""
     capability: str = ""
-    """Answers to each functionality after the suite without its capability."""
+    """File with the answers to each functionality, by the model trained without its capability."""
     test_type: str = ""
-    """Answers to each functionality after the suite without its test type."""
+    """File with the answers to each functionality, by the model trained without its test type."""
 
 
 @dataclass(frozen=True, slots=True)
 class IidPredictions:
-    """The table `iid_predictions`: stored answers to iid_test. Those of seen serve the held-out scenarios too."""
+    """The table `iid_predictions`: files with stored answers to `iid_test`, also used by held-out scenarios."""
 
     iid: str = ""
-    """Answers without the suite, the scenario none."""
+    """File with the answers of the model that was not trained on the suite."""
     seen: str = ""
-    """Answers after the whole suite."""
+    """File with the answers of the model that was trained on the whole suite."""
 
 
 def given(files: Predictions | IidPredictions) -> dict[str, str]:
@@ -112,7 +112,7 @@ class Settings(behaviour.Settings):
     iid_halves: bool = changes("cases", False, advanced=True)
     """Halve iid_test as BELUGA does: one half for validation, the other for testing."""
     iid_labels: tuple[str, ...] = changes("cases", (), advanced=True)
-    """The suite's names of the data's sorted labels: negative, positive."""
+    """Names in the suite of the labels of the data, which are sorted: negative, positive."""
     text: tuple[str, ...] = changes("cases", (), advanced=True)
     """Columns of the i.i.d. texts. Default: found by name."""
     label: str = changes("cases", "", advanced=True)
@@ -135,7 +135,7 @@ class Settings(behaviour.Settings):
     fold: str = changes("answers", "", advanced=True)
     """Hold out only this functionality, capability or test type."""
     teach: tuple[Teach, ...] = changes("answers", (), when=lambda settings: bool(settings.teach))
-    """Teach prompted models in place of training: nothing, instructions, demonstrations, both."""
+    """What the prompt teaches a prompted model, which shoal cannot train. "nothing" is the baseline."""
     predictions: Predictions = changes("answers", Predictions(), when=lambda settings: False, advanced=True)
     """Stored answers in place of trainings: files by scenario. The job's hash has their content."""
     iid_predictions: IidPredictions = changes(

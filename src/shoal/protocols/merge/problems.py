@@ -73,7 +73,7 @@ def read_problems(settings: Settings) -> ProblemSet:
     distinct: dict[tuple[Example, str], Problem] = {}
     for problem in problems:
         distinct.setdefault((problem.texts, problem.label), problem)
-    dropped["the same problem again"] = len(problems) - len(distinct)
+    dropped["duplicates"] = len(problems) - len(distinct)
     kept = _limited(list(distinct.values()), settings, lambda problem: (*problem.texts, problem.label))
     dropped["not among `limit`"] = len(distinct) - len(kept)
     if not kept:

@@ -43,23 +43,23 @@ class Settings(Profiled):
     label_names: tuple[str, ...] = changes("cases", ())
     """Names of the labels 0, 1, 2 …: entailment,neutral,contradiction."""
     group: str = changes("cases", "")
-    """Column of the group. Rows of a group are variants of one another; shoal generates none."""
+    """Column of the group. Rows of a group are variants of one another; shoal generates no variants."""
     paraphrase: tuple[str, ...] = changes("cases", ())
     """Columns with paraphrases of the last text. Each row is a group; shoal generates no variants."""
     variants: str = changes("cases", "", resolve=file_content("variants"))
-    """File of variants from `shoal export`; shoal generates none."""
+    """File of variants from `shoal export`; shoal generates no others."""
     limit: AtLeastOne | None = changes("cases", None)
     """Use a fixed random sample of this many problems."""
     suggesters: tuple[str, ...] = changes("cases", (OURS,), when=_generates, resolve=_suggesters)
     """Masked language models (specs) that suggest replacements; `example` is built in."""
     filters: tuple[Filter, ...] = changes("cases", ("default",), when=_generates)
-    """Filters of suggestions. default is pos and probability; scrambled permutes the letters of its words."""
+    """Filters of suggestions. default is pos and probability; scrambled also shuffles the letters of new words."""
     sample: AtLeastOne = changes("cases", 20, when=_generates)
-    """Variants per problem and word class in one draw. Classes with fewer suggestions are left out."""
+    """Variants per problem and word class in one draw. A class with fewer suggestions is left out."""
     draws: AtLeastOne = changes("cases", 10, when=_generates)
     """Number of draws."""
     by_source: Literal["equal", "split"] = changes("cases", "equal", when=_generates, advanced=True)
-    """Compare sources at equal numbers, or split the draws as the poster does."""
+    """Compare suggesters with equal numbers of variants, or split the draws as the poster does."""
     threshold: Level = changes("scoring", 0.9)
     """A problem passes if this share of its variants is right (in lists and gates)."""
     audited: tuple[str, ...] = changes("scoring", (), resolve=file_content("audited"), advanced=True)

@@ -49,7 +49,7 @@ def _summary(result: Result) -> Section:
         for finding in leading
     ]
     return Section(
-        title=[Words("merge of ", "quiet"), Words(str(result.job["model"]), "strong")],
+        title=[Words("MERGE test of ", "quiet"), Words(str(result.job["model"]), "strong")],
         text=[*answer, Words(f"{_heading(settings, result)}\n", "quiet")],
         blocks=[_accuracies(settings, measures), *_drop(measures), *_audit(measures), *_failing(result)],
         notes=[f"! {finding.text}" for finding in result.findings if finding not in leading][:NOTES],
@@ -92,7 +92,7 @@ def _accuracies(settings: Settings, measures: Measures, models: Sequence[str] = 
     columns = [
         *names, Column("problems"), Column("variants\nright"), Column("95 %\ninterval"),
         *(Column(f"solved\nat {_share(threshold)}") for threshold in thresholds),
-        Column(f"if indep.,\nat {_share(thresholds[-1])}", spare=True),
+        Column(f"reference\nat {_share(thresholds[-1])}", spare=True),
     ]  # fmt: skip
     base = _base(measures, models[0])
     rows: dict[str, list[Row]] = {}

@@ -16,15 +16,18 @@ def headline(
 ) -> str:
     """Return the share solved when all variants must be right, the lowest word class and the worst words."""
     interval = f", 95 % CI {shown_interval(every)}" if every.interval else ""
+    whole = _count_and_share(every)
+    solved = f"the model solves {whole} problems with all their variants{interval}"
+    if whole.startswith(_per_cent(every)):
+        solved = f"averaged over the draws of variants, {solved}"
     text = (
-        f"The model solves {_count_and_share(every)} problems with all their variants{interval}. "
-        f"It solves {_count_and_share(seeds)} originals alone."
+        f"{solved[0].upper()}{solved[1:]}. Counting only the originals, it solves {_count_and_share(seeds)}."
     )
     if lowest is not None:
         text += f" Lowest word class: {lowest.groups['word class']}, {_per_cent(lowest)} of {lowest.n:,}."
     if words:
         counts = [f"{word} ({wrong:,} of {total:,} wrong)" for word, wrong, total in words]
-        text += f" Words that fail most often: {', '.join(counts)}."
+        text += f" Replacement words with the most errors: {', '.join(counts)}."
     return text
 
 
@@ -32,7 +35,7 @@ def _count_and_share(row: Measure) -> str:
     """Return the count with its share; only share and n if a mean over draws gives no whole number."""
     count = (row.value or 0.0) * row.n
     if abs(count - round(count)) > 1e-9:
-        return f"on average over the draws {_per_cent(row)} of {row.n:,}"
+        return f"{_per_cent(row)} of {row.n:,}"
     return f"{round(count):,} of {row.n:,} ({_per_cent(row)})"
 
 
@@ -49,7 +52,7 @@ def copied_labels(*, shared_words: bool) -> str:
 # Notes and reasons
 
 
-COMPARE = "shoal compare A B tests the difference of two models on the same problems."
+COMPARE = "`shoal compare A B` tests the difference between two models on the same problems."
 
 
 def intervals_note(measures: Measures) -> str:
@@ -63,9 +66,9 @@ def dropped_notes(about: Mapping[str, Any], errors: int) -> Iterator[str]:
     """Yield the notes on dropped rows and unanswered variants."""
     if about.get("dropped"):
         counts = some(f"{count:,} {reason}" for reason, count in about["dropped"].items())
-        yield f"Dropped of {about['rows']:,} rows: {counts}."
+        yield f"Excluded from {about['rows']:,} rows: {counts}."
     if errors:
-        yield f"{errors:,} variants have no answer and count in no rate."
+        yield f"{errors:,} variants have no answer; no rate includes them."
 
 
 # Headings, titles and legends
@@ -73,19 +76,22 @@ def dropped_notes(about: Mapping[str, Any], errors: int) -> Iterator[str]:
 
 def heading(settings: Settings, about: Mapping[str, Any], problems: int, variants: int, filters: int) -> str:
     """Return the data with its numbers of problems and variants, and how variants were drawn."""
-    text = f"{about['data']}: {problems:,} problems with {variants:,} variants"
+    text = f"data {about['data']}: {problems:,} problems with {variants:,} variants"
     text += f" under {filters} filters" if filters > 1 else ""
     if not settings.generates:
         return text
     suggesters = ", ".join(about.get("suggesters", ()))
-    return f"{text}, suggested by {suggesters}; {settings.draws} draws of {settings.sample} per problem and word class"
+    return (
+        f"{text} from the suggester {suggesters}; "
+        f"{settings.draws} draws of {settings.sample} variants per problem and word class"
+    )
 
 
-DROP = "drop from originals to variants, in points"
+DROP = "originals minus variants, in points"
 SOLVED = "problems solved, by share of variants that must be right"
 SOLVED_BY = "problems solved, by "
-FAILING = "originals right, variants wrong: the worst"
-INDEPENDENT = "if indep.: share solved if variants failed independently"
+FAILING = "Worst problems: the original is right, these variants are wrong"
+INDEPENDENT = "reference: share solved if the variants of a problem failed independently"
 AUDIT = "do variants keep their label?"
 FUNNEL = "number left after each step"
 STATISTICS = "problems with variants"

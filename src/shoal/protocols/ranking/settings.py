@@ -136,17 +136,17 @@ class Settings(Profiled):
     factors: tuple[str, ...] = changes("scoring", ("ACC", "CONF", "CONF-GT", "RANDOM", "GUESS"))
     """Factors to rank by: see `shoal list factors`."""
     probe_sizes: tuple[AtLeastOne, ...] = changes("scoring", (5, 10, 20))
-    """t, the examples per probe set. An empty list only orders the models."""
+    """Number of examples per probe set (t). An empty list only orders the models."""
     probe_sets: AtLeastOne = changes("scoring", 500)
-    """B, the probe sets, drawn with replacement and equal for all models and factors."""
+    """Number of probe sets (B), drawn with replacement, the same for all models and factors."""
     population: AtLeastOne | None = changes(
         "answers", None, when=_explains, resolve=_population, advanced=True
     )
-    """Examples to explain and to draw probe sets from. Default: all. Accuracy always uses all."""
+    """Number of examples to explain and to draw probe sets from. Default: all. Accuracy always uses all."""
     ties: Ties = changes("scoring", "half", advanced=True)
     """Count a tie on a probe set as one half, or as a failure."""
     label_next: Count = changes("scoring", 10)
-    """Examples of the pool to label next."""
+    """Number of examples of the pool to label next."""
     seed: Seed = changes(
         "answers", 0, when=lambda settings: bool({"lime", "shapley"} & {*settings.explainers})
     )

@@ -109,7 +109,7 @@ def _order(results: Sequence[Result], rows: Measures, findings: Sequence[Finding
         title=[Words("ranking of ", "quiet"), Words(f"{len(accuracies)} models", "strong")],
         text=[*answer, *(["\n"] if answer else []), Words(_examples(results[0]), "quiet")],
         blocks=blocks,
-        notes=[wording.STATED_NOTE, wording.DECIDED_NOTE] if has_order else [],
+        notes=[wording.STATED_NOTE, wording.DECIDED_NOTE, wording.ALONE_COUNTS_NOTE] if has_order else [],
         warnings=[
             f"{name}: {check}"
             for name, result in zip(contenders(results), results, strict=True)
@@ -128,7 +128,7 @@ def _sentence(finding: Finding) -> list[Words]:
 
 def _order_table(rows: Measures, accuracies: Measures) -> Table:
     columns = [Column(""), Column("model", "left"), Column("accuracy"), Column("95 % CI"), Column("n")]
-    columns += [Column("better than\nthe next %"), Column("", "left"), Column("only it :\nonly next")]
+    columns += [Column("better than\nthe next %"), Column("", "left"), Column("right alone,\nit : next")]
     columns += [Column("e value", spare=True)]
     lines = []
     for row, following in zip_longest(accuracies, accuracies[1:]):
@@ -206,7 +206,7 @@ def _few_shot(rows: Measures) -> Section:
         title=[Words("How often ", "quiet"), Words(wording.STUDY_TITLE, "strong")],
         text=wording.study_summary(accuracies[0].n, facts.get("probe sets"), facts.get("population")),
         blocks=blocks,
-        notes=[*[wording.BETTER_NOTE] * _has_rivals(rows), wording.INTERVAL_NOTE],
+        notes=[wording.FACTOR_NOTE, *[wording.BETTER_NOTE] * _has_rivals(rows), wording.INTERVAL_NOTE],
     )
 
 

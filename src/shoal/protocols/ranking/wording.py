@@ -10,19 +10,23 @@ LIKELY = 0.8
 """The stated probability from which a model is called better."""
 
 STATED_NOTE = (
-    "Better than the next: probability under a cautious prior (models a few points apart). "
+    "Better than the next: probability under a cautious prior, which expects models to be a few points apart. "
     f"Up to {100 * LIKELY:.0f} % counts as undecided."
 )
 DECIDED_NOTE = (
-    f"Decided (e-value): at most {100 * ALPHA:.0f} % of rankings are decided wrongly, even if you look after every "
-    "label."
+    f"Decided (e-value): at most {100 * ALPHA:.0f} % of rankings are decided wrongly, even if you check the result "
+    "after each new label."
 )
+FACTOR_NOTE = (
+    "A factor orders models by a value on the probe set, such as accuracy (ACC): `shoal list factors`."
+)
+ALONE_COUNTS_NOTE = "Right alone: labelled examples that only one of the two models gets right."
 BETTER_NOTE = "▲ better than ACC (p ≤ .05, bootstrap over examples)."
 INTERVAL_NOTE = "Intervals: jackknife over models, since pairs share models."
-EXPORT_NOTE = "--out FILE writes them. Fill in the labels, then rank again with --data FILE."
-ALONE_NOTE = "One model is not ranked: shoal rank MODEL MODEL … --data FILE"
+EXPORT_NOTE = "--out FILE writes them. Fill in the labels, then run `shoal rank` again with --data FILE."
+ALONE_NOTE = "A ranking needs several models: `shoal rank MODEL MODEL … --data FILE`"
 NOT_ORDERED = {
-    "no labels": "Not ordered: no example has a label yet. Label those that tell the models apart first.",
+    "no labels": "Not ordered: no example has a label yet. Label those first on which the models disagree.",
     "too few": (
         "Not ordered: {labels} labelled examples for {models} models are too few. Label at least {models}."
     ),
@@ -36,10 +40,12 @@ SKIPPED_LABELS = (
     "Skipping the hard ones makes probabilities and decisions invalid."
 )
 ERRORS = "{} gave no answer to {:,} of {:,} examples; no model gets credit for them."
-POOL_AGREES = "The models agree on all {:,} examples of the pool: labels there cannot tell them apart."
-LABEL_NEXT = "Label next: {} examples, drawn where the models disagree (on {:,} of {:,} of the pool)."
+POOL_AGREES = (
+    "The models agree on all {:,} examples of the pool: labels there cannot show which one is better."
+)
+LABEL_NEXT = "Label next: {} examples, drawn where the models disagree (on {:,} of the {:,} in the pool)."
 SAME_ACCURACY = "All models have the same accuracy, so no pair can be ordered."
-ONE_PAIR = "Two models are one pair, which does not show how well a factor orders models in general."
+ONE_PAIR = "Two models are a single pair. It does not show how well a factor orders models in general."
 PROBE_SETS_TOO_LARGE = (
     "Not drawn: probe sets of {} from {} labelled examples. Label more, or set probe_sizes = [5]."
 )
@@ -53,9 +59,9 @@ PARTS = {
     "chosen": "labelled where models disagree",
     "pool": "without a label",
 }
-STUDY_TITLE = "t examples order two models as all examples do"
+STUDY_TITLE = "t examples put two models in the same order as all examples do"
 CURVES_TITLE = "right order by size of probe set"
-STRIPS_TITLE = "every pair by factor; chance is one half"
+STRIPS_TITLE = "every pair of models, for each factor; chance is 50 %"
 LABEL_NEXT_TITLE = "What to label next"
 PAIRS_TITLE = "Pair by pair, t = {}"
 PAIRS_TEXT = "How often each pair is ordered correctly, in %, the better model first."
@@ -72,8 +78,8 @@ def percent(probability: float) -> str:
 def decided(name: str, labels: int) -> str:
     """Say that the best model is known."""
     return (
-        f"{name} is best, decided from {labels:,} labels. Stop labelling: "
-        f"at most {100 * ALPHA:.0f} % of such rankings are wrong."
+        f"{name} is best; {labels:,} labels were enough to decide this. You can stop labelling: "
+        f"at most {100 * ALPHA:.0f} % of rankings decided in this way are wrong."
     )
 
 

@@ -127,7 +127,7 @@ def _add(records: Records, number: int, sample: Sample, row: Any, alike: Alike) 
     ):
         repeat = f", run {sample.run}" if sample.run else ""
         raise DataError(
-            f"{records.path}: sample {sample.id!r}{repeat} is there twice (rows {records.numbers[place]} and {number})",
+            f"{records.path}: sample {sample.id!r}{repeat} occurs twice (rows {records.numbers[place]} and {number})",
             why="a sample is graded once, or once in each epoch or repeat",
             fix="one file per run of the evaluation"
             if records.log

@@ -45,7 +45,7 @@ def graded_results(specs: Sequence[str]) -> list[Result]:
     files = [as_columns(each, metric, ids) for each, metric in zip(records, metrics, strict=True)]
     records.clear()
     if len({tuple(file.groups) for file in files}) > 1:
-        raise DataError("the files have different groups", fix="the same ?group= behind each")
+        raise DataError("the files have different groups", fix="give both files the same ?group=")
     for file in files[1:]:
         _refuse_other_data(files[0], file, ids)
     samples, name = _samples(files, ids), _measure_name(files)
