@@ -49,10 +49,16 @@ def compare_command(
 
     Every difference is B minus A.
 
-    A and B are models to query (predictions:FILE with --suite ...), results that another tool graded (scores:FILE),
-    jobs of a store, of any protocol, or last: the result of the latest `shoal try`. A file that `shoal try ... --json`
-    wrote has rates only, so its comparison is unpaired. A model whose settings ask for training is trained first.
-    Repeat --a and --b for several runs of two recipes.
+    \b
+    A and B are each one of these:
+      a model to query, such as predictions:FILE with --suite ...
+      scores:FILE, results that another tool graded
+      a job of a store, of any protocol
+      last, the result of the latest `shoal try`
+      a file that `shoal try ... --json` wrote: rates only, unpaired
+
+    If a model's settings ask for training, shoal trains it first. Repeat --a and --b for several runs of two ways of
+    training.
 
     \b
     Examples:

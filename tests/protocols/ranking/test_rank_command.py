@@ -101,7 +101,7 @@ def test_examples_are_drawn_where_models_disagree_and_only_there(rank, plant):
     assert {example["case"] for example in chosen} <= {f"pool/e{n}" for n in range(3, 8)}
     assert {(example["chance"], example["least chance"]) for example in chosen} == {(4.0, 4.0)}
     assert sum(example["times"] for example in chosen) == 10
-    assert "disagree (on 5 of 20 of the pool)" in rank(*specs, *POOL).stdout
+    assert "disagree (on 5 of the 20 in the pool)" in rank(*specs, *POOL).stdout
     assert output == rank(*specs, *POOL, "--json").stdout
 
 
