@@ -48,6 +48,8 @@ class Examples(Sequence[tuple[Example, ...]]):
 
     def __iter__(self) -> Iterator[tuple[Example, ...]]:
         pairs = zip(*[iter(self.texts)] * self.width, strict=True)
+        if (self.sizes == 1).all():
+            return zip(pairs, strict=True)
         return (tuple([next(pairs) for _ in range(size)]) for size in self.sizes.tolist())
 
     @property
@@ -173,10 +175,9 @@ class CaseTable(Sequence[Case]):
 
     def distinct_headings(self) -> tuple[list[Heading], Integers]:
         """Return the headings in order of first appearance, and the number of each case's."""
-        headings = {id(heading): heading for heading in self.headings}
-        numbers = {key: number for number, key in enumerate(headings)}
-        codes = np.fromiter((numbers[id(heading)] for heading in self.headings), np.int64, len(self))
-        return list(headings.values()), codes
+        headings = list({id(heading): heading for heading in self.headings}.values())
+        numbers = {heading: number for number, heading in enumerate(headings)}
+        return headings, np.fromiter(map(numbers.__getitem__, self.headings), np.int64, len(self))
 
     def group_values(self, name: str) -> list[str | None]:
         """Return the value of a group of each case."""
@@ -184,9 +185,9 @@ class CaseTable(Sequence[Case]):
 
     def cluster_codes(self) -> Integers:
         """Return the clusters as numbers; a case without one is its own cluster."""
-        codes: dict[str | int, int] = {}
-        numbers = (codes.setdefault(cluster or at, len(codes)) for at, cluster in enumerate(self.clusters))
-        return np.fromiter(numbers, np.int64, len(self))
+        names = [cluster or at for at, cluster in enumerate(self.clusters)]
+        codes = {name: code for code, name in enumerate(dict.fromkeys(names))}
+        return np.fromiter(map(codes.__getitem__, names), np.int64, len(self))
 
 
 def unwrapped(cases: Sequence[Case]) -> Sequence[Case]:

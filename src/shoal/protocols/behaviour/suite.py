@@ -86,6 +86,8 @@ class Suite:
         self._known_labels: set[Label] = set()
         self._shared: dict[tuple[Label, ...] | None, tuple[Label, ...] | None] = {}
         """Equal labels are one object, for memory."""
+        self._checked: set[tuple[Heading, tuple[Label, ...] | None, int]] = set()
+        """Headings, labels and numbers of examples that occur together in valid cases."""
 
     def __repr__(self) -> str:
         return (
@@ -218,7 +220,8 @@ class Suite:
             return False
         sizes = examples.sizes.tolist()
         try:
-            for heading, labels, size in set(zip(new.headings, new.labels, sizes, strict=True)):
+            kinds = set(zip(new.headings, new.labels, sizes, strict=True))
+            for heading, labels, size in kinds - self._checked:
                 self._check_labels(labels, size, heading.meta["expect"])
         except DataError:
             return False
@@ -226,7 +229,8 @@ class Suite:
         if len(ids) < len(new) or not ids.isdisjoint(self._ids):
             return False
         self._ids |= ids
-        self._known_labels.update(*filter(None, new.labels))
+        self._checked |= kinds
+        self._known_labels.update(*filter(None, set(new.labels)))
         self._examples.extend(examples.texts, sizes, examples.width)
         self.cases.ids.extend(new.ids)
         self.cases.labels.extend(map(self._shared.setdefault, new.labels, new.labels))
