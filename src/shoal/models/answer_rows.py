@@ -2,7 +2,7 @@
 
 import json
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import repeat
 from typing import Any, overload
@@ -27,7 +27,7 @@ SAID = "said"
 
 
 QUOTED = json.encoder.encode_basestring
-_CHUNKS = json.encoder.c_make_encoder(
+_CHUNKS: Callable[[object, int], tuple[str, ...]] = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
     None, json.JSONEncoder().default, QUOTED, None, ": ", ", ", False, False, True
 )
 

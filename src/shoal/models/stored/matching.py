@@ -16,7 +16,7 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.case_table import CaseTable
+from ...core.case_table import CaseTable, are_distinct
 from ...core.errors import DataError
 from ...core.records import Case, Example
 from .columns import Columns, Key, shown
@@ -113,7 +113,7 @@ def _match_by_id(columns: Columns, cases: CaseTable, whole: CaseTable) -> NDArra
 def _is_in_order(columns: Columns, cases: CaseTable) -> bool:
     """Return whether the rows are the cases, in their order, each with one example."""
     is_even = len(columns.identities) == len(cases) and (cases.sizes == 1).all() and not any(columns.examples)
-    return is_even and all(map(eq, _names(columns), cases.ids)) and len(set(cases.ids)) == len(cases)
+    return is_even and all(map(eq, _names(columns), cases.ids)) and are_distinct(cases.ids)
 
 
 def _names(columns: Columns) -> Iterator[str]:

@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from shlex import quote
@@ -82,7 +83,6 @@ class Suite:
         self.cases = CaseTable(examples=self._examples)
         self.descriptions: dict[str, str] = {}
         self.headings: dict[str, Heading] = {}
-        self._ids: set[str] = set()
         self._known_labels: set[Label] = set()
         self._shared: dict[tuple[Label, ...] | None, tuple[Label, ...] | None] = {}
         """Equal labels are one object, for memory."""
@@ -237,6 +237,14 @@ class Suite:
         self.cases.headings.extend(new.headings)
         self.cases.clusters.extend(map(sys.intern, new.clusters))
         return True
+
+    @cached_property
+    def _ids(self) -> set[str]:
+        return set(self.cases.ids)
+
+    def close(self) -> None:
+        """Free what only adding cases needs."""
+        self.__dict__.pop("_ids", None)
 
     def infer_labels(self) -> None:
         """Name the labels after the cases if they have names."""

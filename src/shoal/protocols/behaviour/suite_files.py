@@ -165,6 +165,7 @@ def suite_from_rows(
             suite.infer_labels()
     if found.templated:
         suite.infer_clusters()
+    suite.close()
     return suite
 
 
