@@ -7,6 +7,7 @@ else sees a sequence of cases.
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from operator import eq
 from typing import Any, overload
@@ -172,6 +173,12 @@ class CaseTable(Sequence[Case]):
         if isinstance(self.examples, Examples):
             return self.examples.sizes
         return np.fromiter(map(len, self.examples), np.int64, len(self))
+
+    @cached_property
+    def example_names(self) -> list[str]:
+        """Return the name of each example, its case and position; no case may be added afterwards."""
+        pairs = zip(self.ids, self.sizes.tolist(), strict=True)
+        return [f"{case}#{number}" for case, size in pairs for number in range(size)]
 
     def distinct_headings(self) -> tuple[list[Heading], Integers]:
         """Return the headings in order of first appearance, and the number of each case's."""
