@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from shoal.core import files
@@ -78,6 +78,8 @@ def both(read: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> tuple[Any,
     | rows_with({"id": int, "pred": 1, "conf": 0.5}),
     end=st.sampled_from(["\n", "\r\n"]),
 )
+@example(lines=['{"id": 1, "pred": "a"}', '{"id": 2, "pred": "a", "error": "timed out"}'], end="\n")
+@example(lines=['{"id": 1, "pred": "a"}', '{"id": 2, "pred": null}'], end="\n")
 def test_predictions_are_the_same_by_the_block(lines, end, tmp_path, monkeypatch):
     path = tmp_path / "p.jsonl"
     path.write_text(end.join(lines), newline="")
@@ -116,15 +118,24 @@ def test_suites_are_the_same_by_the_block(lines, tmp_path, monkeypatch):
     assert repr(by_block) == repr(by_row)
 
 
-@given(texts=st.lists(st.text(max_size=9), max_size=9), chunk=st.integers(1, 30))
+@given(texts=st.lists(st.text("aé\r\n\ufeff", max_size=9), max_size=9), chunk=st.integers(1, 30))
+@example(texts=["a", "b", "c\0"], chunk=4)
 def test_lines_are_the_same_by_the_block(tmp_path_factory, texts, chunk):
     path = tmp_path_factory.mktemp("lines") / "lines"
     path.write_text("\n".join(texts), encoding="utf-8", newline="")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(files, "CHUNK", chunk)
-        blocks = outcome(lambda: [line for _, lines in files.line_blocks(path) for line in lines])
-    lines = outcome(lambda: [line for _, line in read_lines(path)])
-    assert blocks == lines or (isinstance(lines, list) and [*lines, ""] == blocks)
+        blocks = outcome(
+            lambda: [row for first, lines in files.line_blocks(path) for row in enumerate(lines, first)]
+        )
+    assert blocks == outcome(lambda: list(read_lines(path)))
+
+
+def test_the_error_is_that_of_the_first_invalid_row(tmp_path):
+    path = tmp_path / "p.jsonl"
+    path.write_text('{"id": 1, "pred": "a"}\n' * 22 + '{"id": 1, "pred": []}\nnonsense\n')
+    with pytest.raises(ShoalError, match=r"p\.jsonl, line 23"):
+        read_file(Request(path), {})
 
 
 def test_the_row_of_each_example_does_not_depend_on_the_order_of_the_file(tmp_path):
