@@ -5,8 +5,9 @@ else sees a sequence of cases.
 """
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from operator import eq
 from typing import Any, overload
@@ -48,6 +49,8 @@ class Examples(Sequence[tuple[Example, ...]]):
 
     def __iter__(self) -> Iterator[tuple[Example, ...]]:
         pairs = zip(*[iter(self.texts)] * self.width, strict=True)
+        if (self.sizes == 1).all():
+            return zip(pairs, strict=True)
         return (tuple([next(pairs) for _ in range(size)]) for size in self.sizes.tolist())
 
     @property
@@ -155,13 +158,13 @@ class CaseTable(Sequence[Case]):
 
     def with_meta(self, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> "CaseTable":
         """Return the cases with another meta; the function is called once for each that differs."""
-        headings = list({id(heading): heading for heading in self.headings}.values())
+        headings = list(dict.fromkeys(self.headings))
         metas = {id(heading.meta): heading.meta for heading in headings}
         changed = {key: change(meta) for key, meta in metas.items()}
         if all(changed[key] is meta for key, meta in metas.items()):
             return self
-        new = {id(old): Heading(old.groups, changed[id(old.meta)]) for old in headings}
-        others = [new[id(heading)] for heading in self.headings]
+        new = {old: Heading(old.groups, changed[id(old.meta)]) for old in headings}
+        others = map(new.__getitem__, self.headings)
         return CaseTable(self.ids, self.examples, self.labels, others, self.clusters)
 
     @property
@@ -171,22 +174,34 @@ class CaseTable(Sequence[Case]):
             return self.examples.sizes
         return np.fromiter(map(len, self.examples), np.int64, len(self))
 
+    @cached_property
+    def example_names(self) -> list[str]:
+        """Return the name of each example, its case and position; no case may be added afterwards."""
+        pairs = zip(self.ids, self.sizes.tolist(), strict=True)
+        return [f"{case}#{number}" for case, size in pairs for number in range(size)]
+
     def distinct_headings(self) -> tuple[list[Heading], Integers]:
         """Return the headings in order of first appearance, and the number of each case's."""
-        headings = {id(heading): heading for heading in self.headings}
-        numbers = {key: number for number, key in enumerate(headings)}
-        codes = np.fromiter((numbers[id(heading)] for heading in self.headings), np.int64, len(self))
-        return list(headings.values()), codes
+        headings = list(dict.fromkeys(self.headings))
+        numbers = {heading: number for number, heading in enumerate(headings)}
+        return headings, np.fromiter(map(numbers.__getitem__, self.headings), np.int64, len(self))
 
     def group_values(self, name: str) -> list[str | None]:
         """Return the value of a group of each case."""
-        return [heading.groups.get(name) for heading in self.headings]
+        values = {heading: heading.groups.get(name) for heading in set(self.headings)}
+        return list(map(values.__getitem__, self.headings))
 
     def cluster_codes(self) -> Integers:
         """Return the clusters as numbers; a case without one is its own cluster."""
-        codes: dict[str | int, int] = {}
-        numbers = (codes.setdefault(cluster or at, len(codes)) for at, cluster in enumerate(self.clusters))
-        return np.fromiter(numbers, np.int64, len(self))
+        names = [cluster or at for at, cluster in enumerate(self.clusters)]
+        codes = {name: code for code, name in enumerate(dict.fromkeys(names))}
+        return np.fromiter(map(codes.__getitem__, names), np.int64, len(self))
+
+
+def are_distinct(values: Iterable[Hashable]) -> bool:
+    """Return whether all values have different hashes, which needs a tenth of the memory of the values."""
+    hashes = np.sort(np.fromiter(map(hash, values), np.int64))
+    return bool((hashes[1:] != hashes[:-1]).all())
 
 
 def unwrapped(cases: Sequence[Case]) -> Sequence[Case]:

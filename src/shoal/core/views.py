@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Literal
 
-from .case_table import ids_of
+from .case_table import Heading, ids_of
 from .measures import quantity
 from .records import Case, Measure, Outcome, Result
 
@@ -310,7 +310,7 @@ def expected_words(case: Case) -> str:
     return label or rule
 
 
-def label_words(case: Case, label: int | str) -> str:
+def label_words(case: Case | Heading, label: int | str) -> str:
     """Return the name of a label, if the case names its numbers."""
     names = case.meta.get("labels")
     if str(label).startswith("not_") and label not in (names or ()):

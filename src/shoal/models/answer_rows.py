@@ -2,7 +2,7 @@
 
 import json
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import repeat
 from typing import Any, overload
@@ -27,14 +27,20 @@ SAID = "said"
 
 
 QUOTED = json.encoder.encode_basestring
-ENCODE = json.JSONEncoder(ensure_ascii=False).encode
-"""Shared: creating an encoder takes as long as encoding a line."""
+_CHUNKS: Callable[[object, int], tuple[str, ...]] = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
+    None, json.JSONEncoder().default, QUOTED, None, ": ", ", ", False, False, True
+)
+
+
+def encoded(value: object) -> str:
+    """Return a value as a line of JSON; `json.dumps` creates an encoder, which takes as long as encoding the line."""
+    return "".join(_CHUNKS(value, 0))
 
 
 def answer_line(row: Answer) -> str:
     """Return an answer as a line of the store; the mark only if there is one."""
     plain = {"example_id": row.example_id, "kind": row.kind, "data": row.data, "error": row.error}
-    return ENCODE({**plain, "mark": row.mark} if row.mark else plain) + "\n"
+    return encoded({**plain, "mark": row.mark} if row.mark else plain) + "\n"
 
 
 class NoAnswerError(DataError):

@@ -40,9 +40,7 @@ def make_questions(model: object, cases: Sequence[Case]) -> Questions:
         return distinct(cases)
     table = CaseTable.of(cases)
     # Stored answers may differ between equal texts, so that examples are named by case and position.
-    names = [
-        f"{case}#{n}" for case, size in zip(table.ids, table.sizes.tolist(), strict=True) for n in range(size)
-    ]
+    names = table.example_names
     examples = Lazy(len(names), lambda: list(chain.from_iterable(table.examples)))
     return Questions(names, examples, np.arange(len(names)))
 

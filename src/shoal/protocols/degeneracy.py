@@ -3,9 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from itertools import compress
 
 import numpy as np
 
+from ..core.case_table import CaseTable
 from ..core.records import Answers, Case, Finding
 from ..core.views import label_words
 
@@ -67,14 +69,16 @@ def swapped(cases: Sequence[Case], answers: Answers) -> Iterator[Finding]:
 
 def _confusion_by_test(cases: Sequence[Case], answers: Answers) -> dict[str, Counter[tuple[str, str]]]:
     """Return expected and predicted labels of the labelled texts of each functionality outside negation."""
-    tests: dict[str, Counter[tuple[str, str]]] = {}
-    row = 0
-    for case in cases:
-        groups = case.groups
+    table, tests = CaseTable.of(cases), dict[str, Counter[tuple[str, str]]]()
+    headings, numbers = table.distinct_headings()
+    originals = np.cumsum(table.sizes) - table.sizes
+    rows = zip(numbers.tolist(), table.labels, answers.predictions[originals].tolist(), strict=True)
+    answered = ~np.isin(originals, list(answers.errors))
+    # Equal rows are counted first: a million cases have a few thousand different ones.
+    for (number, labels, predicted), count in Counter(compress(rows, answered.tolist())).items():
+        groups = headings[number].groups
         is_negation = any(map(NEGATION.search, groups.values()))
-        if groups.get("test type") == "MFT" and case.labels and not is_negation and row not in answers.errors:
-            predicted = answers.labels[answers.predictions[row]]
+        if groups.get("test type") == "MFT" and labels and not is_negation:
             own = tests.setdefault(groups.get("functionality", ""), Counter())
-            own[label_words(case, case.labels[0]), predicted] += 1
-        row += len(case.examples)
+            own[label_words(headings[number], labels[0]), answers.labels[predicted]] += count
     return tests

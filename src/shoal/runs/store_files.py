@@ -30,7 +30,7 @@ from ..core.files import (
     writing,
 )
 from ..core.records import Answer, Large, Lazy, as_json, from_json
-from ..models.answer_rows import ENCODE, AnswerRows, answer_line
+from ..models.answer_rows import AnswerRows, answer_line, encoded
 from ..protocols.base import Built
 
 # Cases
@@ -52,7 +52,7 @@ def save_built(built: Built, path: Path) -> None:
         "about": built.about,
         "measures": [as_json(measure) for measure in built.measures],
     }
-    content, lines = hashlib.sha256(), chain([ENCODE(head)], _case_lines(built))
+    content, lines = hashlib.sha256(), chain([encoded(head)], _case_lines(built))
     with writing(path) as stream:
         while block := "".join(f"{line}\n" for line in islice(lines, BLOCK)):
             content.update(block.encode("utf-8", "surrogatepass"))
@@ -82,7 +82,7 @@ def _case_lines(built: Built) -> Iterator[str]:
         line |= {"cluster": cluster} if cluster else {}
         line |= {"groups": dict(heading.groups)} if heading.groups != before.groups else {}
         line |= {"meta": dict(heading.meta)} if heading.meta != before.meta else {}
-        yield ENCODE({**line, "only": mark} if mark else line)
+        yield encoded({**line, "only": mark} if mark else line)
         before = heading
 
 
@@ -237,7 +237,7 @@ VALUES = "values"
 def write_columns(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
     """Write columns of one length, a line each."""
     with writing(path) as stream:
-        stream.writelines(f"{ENCODE(list(column))}\n" for column in columns.values())
+        stream.writelines(f"{encoded(list(column))}\n" for column in columns.values())
 
 
 def stored_column(path: Path, number: int, length: int, missing: float | None = None) -> Lazy[Any]:

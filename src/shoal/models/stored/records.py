@@ -6,13 +6,18 @@ nested JSON.
 """
 
 import json
+import math
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
-from ...core.errors import DataError, nearest, some
-from ...core.files import Alike
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.errors import DataError, errors_at, nearest, some
+from ...core.files import Alike, Cells, UnusualError
 from ...data.cells import has_path, paths_in, value_at
 from ..labels import Spellings
 from .columns import Columns, Key, Prediction, Request, not_a_probability, number_from, shown
@@ -24,6 +29,8 @@ ANSWERS = ("label", "pred", "prediction", "predicted", "predicted_label", "pred_
 OURS = {*IDS, "functionality", "example_idx", "error", ""}
 HEAD = 20
 """Rows that decide which columns hold the text."""
+ROWS_AT_ONCE = 256
+"""Few enough for the processor's cache."""
 
 Row = Mapping[str, Any]
 
@@ -73,14 +80,23 @@ def read_records(request: Request, records: Records) -> Columns:
     columns.numbered = is_json and not request.options.label
     columns.ordered = is_json and request.options.probabilities is None
     columns.number_names = records.label_names
-    for number, row in chain(head, rows):
+    rows, block = chain(head, rows), head
+    while block:
+        block = []
         try:
-            _add(columns, fields, number, row, is_table=not is_json)
-        except DataError as problem:
-            raise problem.at(f"{request.path}, {records.unit} {number}") from None
-        for name, texts in columns.texts.items():
-            texts.append(text_in(row, name))
+            block.extend(islice(rows, ROWS_AT_ONCE))
+        finally:  # first the errors of the rows before one that cannot be read
+            _add_rows(columns, fields, block, is_table=not is_json)
     return columns
+
+
+def _add_rows(columns: Columns, fields: Fields, block: Sequence[tuple[int, Row]], *, is_table: bool) -> None:
+    if not _add_block(columns, fields, block, is_table=is_table):
+        for number, row in block:
+            with errors_at(f"{columns.path}, {columns.unit} {number}"):
+                _add(columns, fields, number, row, is_table=is_table)
+    for name, texts in columns.texts.items():
+        texts.extend(text_in(row, name) for _, row in block)
 
 
 # Choosing fields
@@ -157,6 +173,49 @@ def _label_columns(request: Request, names: Sequence[str]) -> tuple[str, ...]:
     order = [by_label[label] for label in listed if label in by_label]
     columns = order if len(order) == len(listed) > 0 else list(by_label.values())
     return tuple(columns) if len(columns) > 1 else ()
+
+
+# Many rows
+
+
+def _add_block(columns: Columns, fields: Fields, block: Sequence[tuple[int, Row]], *, is_table: bool) -> bool:
+    """Add rows column by column; return False, and add none, if a row is not valid or not of the usual form."""
+    cells = Cells([row for _, row in block])
+    try:
+        identities = list(map(str, cells.column(fields.identity, str, int)))
+        groups = cells.column("functionality", str, type(None))
+        examples = array("q", [number or 0 for number in cells.column("example_idx", int, type(None))])
+        answers = cells.column(fields.answer, str, int, type(None)) if fields.answer else [None] * len(block)
+        numbers, width = _numbers_of_block(cells, fields)
+    except (UnusualError, DataError, OverflowError):
+        return False
+    may_be_path = any("." in name for name in (fields.identity, fields.answer, *fields.probabilities))
+    lacks_answer = None in answers and (width < 2 or (is_table and fields.answer))
+    has_error = not is_table and any(cells.column("error"))
+    lacks_key = not fields.identity or not all(identities) or min(examples, default=0) < 0
+    if may_be_path or lacks_answer or has_error or lacks_key:
+        return False
+    columns.lines.extend(number for number, _ in block)
+    columns.groups.extend(group or None for group in columns.alike.each(groups))
+    columns.identities.extend(identities)
+    columns.examples.extend(examples)
+    columns.predictions.extend(columns.alike.each(answers))
+    columns.numbers.frombytes(numbers.tobytes())
+    columns.widths.extend([width] * len(block))
+    return True
+
+
+def _numbers_of_block(cells: Cells, fields: Fields) -> tuple[NDArray[np.float64], int]:
+    """Return the confidences or probabilities of all rows end to end, and how many each row has."""
+    columns = [cells.column(name, str, int, float, list, type(None)) for name in fields.probabilities]
+    if len(columns) == 1 and set(map(type, columns[0])) <= {list, type(None)}:
+        rows = [row or () for row in columns[0]]
+    else:
+        rows = [tuple(map(number_from, row)) for row in zip(*columns, strict=True)]
+    flat, widths = list(chain.from_iterable(rows)), set(map(len, rows)) or {0}
+    if len(widths) != 1 or not set(map(type, flat)) <= {int, float} or not all(map(math.isfinite, flat)):
+        raise UnusualError
+    return np.array(flat, np.float64), widths.pop()
 
 
 # One row

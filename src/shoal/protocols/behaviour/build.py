@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.case_table import CaseTable
+from ...core.case_table import CaseTable, are_distinct
 from ...core.errors import DataError, PlanError, nearest
 from ...core.files import is_file, refuse_special, stamp
 from ...core.records import Case, Example, Label
@@ -211,11 +211,11 @@ def _normalised(meta: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def without_duplicates(cases: Sequence[Case]) -> CaseTable:
     """Return the first of all cases with the same examples and labels in one functionality."""
-    table = CaseTable.of(cases)
-    firsts: dict[object, int] = {}
-    for place, content in enumerate(
-        zip(table.group_values("functionality"), table.examples, table.labels, strict=True)
-    ):
+    table, firsts = CaseTable.of(cases), dict[object, int]()
+    columns = (table.group_values("functionality"), table.examples, table.labels)
+    if are_distinct(zip(*columns, strict=True)):
+        return table
+    for place, content in enumerate(zip(*columns, strict=True)):
         firsts.setdefault(content, place)
     return table if len(firsts) == len(table) else table.take(firsts.values())
 

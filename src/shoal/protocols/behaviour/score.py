@@ -1,6 +1,5 @@
 """Answers to outcomes and measures: pass rates and the suite score (`docs/method/beluga.md` 1.5)."""
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -123,13 +122,14 @@ def said(cases: Sequence[Case], answers: Answers, shown: Answers) -> list[list[s
 def _label_words(answers: Answers, shown: Answers) -> list[str]:
     """Return each label with its probability; equal ones are one text."""
     columns = (answers.predictions, shown.predictions, confidence_of(answers))
-    words = []
+    words, texts = [], dict[tuple[int, int, str], str]()
     for code, other, chance in zip(*(column.tolist() for column in columns), strict=True):
-        name, label = answers.labels[code], shown.labels[other]
-        text = with_chance(name, f"{chance:.2f}")
-        words.append(
-            sys.intern(text if label == name else f"{label} (P({name}) {text.removeprefix(name).strip()})")
-        )
+        key = code, other, f"{chance:.2f}"
+        if key not in texts:
+            name, label = answers.labels[code], shown.labels[other]
+            text = with_chance(name, key[2])
+            texts[key] = text if label == name else f"{label} (P({name}) {text.removeprefix(name).strip()})"
+        words.append(texts[key])
     return words
 
 

@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from shlex import quote
@@ -81,11 +82,12 @@ class Suite:
         self._examples = Examples()
         self.cases = CaseTable(examples=self._examples)
         self.descriptions: dict[str, str] = {}
-        self._headings: dict[str, Heading] = {}
-        self._ids: set[str] = set()
+        self.headings: dict[str, Heading] = {}
         self._known_labels: set[Label] = set()
         self._shared: dict[tuple[Label, ...] | None, tuple[Label, ...] | None] = {}
         """Equal labels are one object, for memory."""
+        self._checked: set[tuple[Heading, tuple[Label, ...] | None, int]] = set()
+        """Headings, labels and numbers of examples that occur together in valid cases."""
 
     def __repr__(self) -> str:
         return (
@@ -101,7 +103,7 @@ class Suite:
     @property
     def functionalities(self) -> list[str]:
         """Return their names, in order."""
-        return list(self._headings)
+        return list(self.headings)
 
     # Writing a suite in Python
 
@@ -134,7 +136,7 @@ class Suite:
     def _definition(self, capability: str, test_type: TestType, expect: Expect) -> "Definition":
         def define(function: Callable[[], Iterable[Case]]) -> Callable[[], Iterable[Case]]:
             name = function.__name__
-            if name in self._headings:
+            if name in self.headings:
                 raise DataError(
                     f"{self.name}: functionality {name!r} is defined twice",
                     fix="give each functionality a name of its own",
@@ -174,11 +176,11 @@ class Suite:
         meta |= {"direction": direction} if direction else {}
         meta |= {"reading": True} if judges_text(expect) else {}
         groups = {"functionality": name, "capability": capability, "test type": test_type}
-        self._headings[name] = Heading(groups, meta)
+        self.headings[name] = Heading(groups, meta)
 
     def _check_kind(self, expect: Expect) -> None:
         """Raise if one functionality is about labels and another about texts: a model gives one or the other."""
-        kinds = {judges_text(expect), *("reading" in heading.meta for heading in self._headings.values())}
+        kinds = {judges_text(expect), *("reading" in heading.meta for heading in self.headings.values())}
         kinds |= {False} if self.labels else set()
         if len(kinds) > 1:
             raise DataError(
@@ -190,7 +192,7 @@ class Suite:
 
     def drop_functionality(self, name: str) -> None:
         """Close a functionality again that has no case."""
-        del self._headings[name]
+        del self.headings[name]
 
     def add_case(self, functionality: str, case_id: str, made: Case) -> None:
         """Add a case to its functionality, checked against the suite's labels and the rule's needs."""
@@ -199,7 +201,7 @@ class Suite:
             raise DataError(
                 f"case {case_id!r} of {functionality!r} occurs twice", fix="give each case its own id"
             )
-        heading = self._headings[functionality]
+        heading = self.headings[functionality]
         width = self._check_texts(made)
         self._check_labels(made.labels, len(made.examples), heading.meta["expect"])
         self._ids.add(identity)
@@ -211,6 +213,38 @@ class Suite:
         self.cases.labels.append(self._shared.setdefault(made.labels, made.labels))
         self.cases.headings.append(heading)
         self.cases.clusters.append(sys.intern(made.cluster))
+
+    def add_table(self, new: CaseTable, examples: Examples) -> bool:
+        """Add cases that have examples; return False, and add none, if one of them is not valid."""
+        if self.cases and examples.width != self._examples.width:
+            return False
+        sizes = examples.sizes.tolist()
+        try:
+            kinds = set(zip(new.headings, new.labels, sizes, strict=True))
+            for heading, labels, size in kinds - self._checked:
+                self._check_labels(labels, size, heading.meta["expect"])
+        except DataError:
+            return False
+        ids = set(new.ids)
+        if len(ids) < len(new) or not ids.isdisjoint(self._ids):
+            return False
+        self._ids |= ids
+        self._checked |= kinds
+        self._known_labels.update(*filter(None, set(new.labels)))
+        self._examples.extend(examples.texts, sizes, examples.width)
+        self.cases.ids.extend(new.ids)
+        self.cases.labels.extend(map(self._shared.setdefault, new.labels, new.labels))
+        self.cases.headings.extend(new.headings)
+        self.cases.clusters.extend(map(sys.intern, new.clusters))
+        return True
+
+    @cached_property
+    def _ids(self) -> set[str]:
+        return set(self.cases.ids)
+
+    def close(self) -> None:
+        """Free what only adding cases needs."""
+        self.__dict__.pop("_ids", None)
 
     def infer_labels(self) -> None:
         """Name the labels after the cases if they have names."""

@@ -8,12 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
 from hashlib import sha256
+from itertools import chain, islice
 from pathlib import Path
 from runpy import run_path
 from typing import Any, get_args
 
+from ...core.case_table import CaseTable, Examples
 from ...core.errors import DataError, ShoalError, errors_at, some
-from ...core.files import collector_paused, writing
+from ...core.files import Cells, UnusualError, collector_paused, writing
 from ...core.records import Case, Example, Label, TestType
 from ...core.text import csv_lines, is_formula
 from ...data import SuiteRows, columns, read_suite_rows, with_label_names
@@ -24,6 +26,8 @@ from .rules import SPAN_RULES, needs_labels
 from .suite import DEFAULTS, Suite, label_names, labels_of, shortened
 from .template_suites import is_sheet, is_yaml, read_sheet_suite, read_template_suite
 
+ROWS_AT_ONCE = 256
+"""Few enough for the processor's cache: 4,096 take twice as long."""
 SUITE_SUFFIXES = (".jsonl", ".json", "")
 FIELDS = {
     "text": ("text",),
@@ -53,7 +57,7 @@ def read_suite(path: Path | str) -> Suite:
         return read_template_suite(path)
     if is_sheet(path):
         return read_sheet_suite(path)
-    return suite_from_rows(_strip_labels(read_suite_rows(path)), path)
+    return suite_from_rows(read_suite_rows(path), path)
 
 
 def import_suite(
@@ -76,8 +80,8 @@ def import_suite(
             raise DataError(f"{path}: the suite names its own labels and texts", fix="only --out")
         suite, lines = read_suite(path), []
     else:
-        rows = _strip_labels(columns.read(path, named) if named.all() else read_suite_rows(path))
-        rows = with_label_names(rows, names, path) if names else rows
+        rows = columns.read(path, named) if named.all() else read_suite_rows(path)
+        rows = with_label_names(_strip_labels(rows), names, path) if names else rows
         otherwise = "" if skip_invalid else "or import with --skip-invalid"
         suite = suite_from_rows(rows, path, skip_invalid=skip_invalid, otherwise=otherwise)
         lines = _import_lines(rows)
@@ -109,17 +113,15 @@ def _import_lines(rows: SuiteRows) -> list[str]:
 
 def _strip_labels(found: SuiteRows) -> SuiteRows:
     """Return the rows with labels without white space at their edges; answers in words stay as they are."""
+    return replace(found, rows=((number, _stripped_row(found, number, row)) for number, row in found.rows))
 
-    def rows() -> Iterator[tuple[int, dict[str, Any]]]:
-        for number, row in found.rows:
-            labels, expect = _stripped(row.get("labels")), row.get("expect")
-            if labels == row.get("labels") or (isinstance(expect, dict) and expect.get("rule") in SPAN_RULES):
-                yield number, row
-            else:
-                found.stripped.append(number)
-                yield number, {**row, "labels": labels}
 
-    return replace(found, rows=rows())
+def _stripped_row(found: SuiteRows, number: int, row: dict[str, Any]) -> dict[str, Any]:
+    labels, expect = _stripped(row.get("labels")), row.get("expect")
+    if labels == row.get("labels") or (isinstance(expect, dict) and expect.get("rule") in SPAN_RULES):
+        return row
+    found.stripped.append(number)
+    return {**row, "labels": labels}
 
 
 def _stripped(labels: Any) -> Any:
@@ -150,11 +152,9 @@ def suite_from_rows(
         )
     opened: dict[str, tuple[Any, ...]] = {}
     with collector_paused():
-        for number, row in found.rows:
-            try:
-                _add_row(suite, row, opened, blank_texts=found.blank_texts)
-            except DataError as problem:
-                found.invalid.add(number, problem)
+        while block := list(islice(found.rows, ROWS_AT_ONCE)):
+            if not _add_block(suite, [row for _, row in block], opened, blank_texts=found.blank_texts):
+                _add_rows(suite, block, opened, found)
     if found.invalid.count and not (skip_invalid and suite.cases):
         total = found.invalid.count + len(suite.cases)
         raise found.invalid.error(path, found.unit, total, otherwise)
@@ -165,7 +165,69 @@ def suite_from_rows(
             suite.infer_labels()
     if found.templated:
         suite.infer_clusters()
+    suite.close()
     return suite
+
+
+def _add_block(
+    suite: Suite, rows: Sequence[Mapping[str, Any]], opened: dict[str, tuple[Any, ...]], *, blank_texts: bool
+) -> bool:
+    """Add rows column by column; return False, and add none, if one is not valid or not of the usual form.
+
+    In the usual form, the functionality is known from earlier rows, and there is no label by example and no meta.
+    """
+    cells, examples = Cells(rows), Examples()
+    try:
+        names = cells.column("functionality", str)
+        identities = list(map(str, cells.column("case_id", str, int)))
+        labels = cells.column("labels", str, int, type(None))
+        clusters = [cluster or "" for cluster in cells.column("cluster", str, type(None))]
+        _add_examples(examples, cells.column("examples", list), blank_texts=blank_texts)
+    except UnusualError:
+        return False
+    is_known = list(map(opened.get, names)) == list(zip(*map(cells.column, SHARED), strict=True))
+    words = {label for label in set(labels) if isinstance(label, str)}
+    if not is_known or any(word != word.strip() for word in words) or not all(map(str.strip, identities)):
+        return False
+    pairs = list(zip(labels, examples.sizes.tolist(), strict=True))
+    made = {pair: labels_of(*pair) for pair in set(pairs)}
+    table = CaseTable(
+        [f"{name}/{identity}" for name, identity in zip(names, identities, strict=True)],
+        examples,
+        map(made.__getitem__, pairs),
+        map(suite.headings.__getitem__, names),
+        clusters,
+    )
+    return not any(cells.column("meta")) and suite.add_table(table, examples)
+
+
+def _add_examples(examples: Examples, listed: Sequence[list[Any]], *, blank_texts: bool) -> None:
+    """Add the examples of cases; raise UnusualError unless all are objects with the same texts."""
+    rows = list(chain.from_iterable(listed))
+    if not all(listed) or set(map(type, rows)) != {dict}:
+        raise UnusualError
+    fields = FIELDS.get(next(iter(rows[0]), ""), ())
+    texts = list(chain.from_iterable(map(dict.values, rows)))
+    if set(map(tuple, rows)) != {fields} or set(map(type, texts)) != {str}:
+        raise UnusualError
+    if not blank_texts and not all(map(str.strip, texts)):
+        raise UnusualError
+    examples.extend(texts, map(len, listed), len(fields))
+
+
+def _add_rows(
+    suite: Suite,
+    rows: Sequence[tuple[int, dict[str, Any]]],
+    opened: dict[str, tuple[Any, ...]],
+    found: SuiteRows,
+) -> None:
+    """Add rows one by one, and collect the invalid ones with their errors."""
+    for number, row in rows:
+        try:
+            stripped = _stripped_row(found, number, row)
+            _add_row(suite, stripped, opened, blank_texts=found.blank_texts)
+        except DataError as problem:
+            found.invalid.add(number, problem)
 
 
 def _add_row(
