@@ -105,6 +105,8 @@ WRONG_TABLES = {
     "nr,label\n1,x": "no column 'case_id' or 'id'",
     "id,colour\n1,x": r"neither a column 'label' nor[\s\S]*\?label=COLUMN",
     "id,label\nwords/1,\nwords/2,positive": "no prediction for 2 of 4 examples",
+    "id,label,positive\n1,positive,.9": "the other labels have no column",
+    "id,label,p1,p2\n1,positive,.9,.1": r"look like probabilities[\s\S]*\?probabilities=p1,p2",
     "id,label,Positive,positive\n1,positive,.9,.1": "columns 'Positive' and 'positive' are one label",
 }
 
