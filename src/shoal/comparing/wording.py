@@ -235,14 +235,19 @@ def caveats(comparison: "Comparison") -> list[str]:
 
 
 def _unanswered(comparison: "Comparison") -> str:
-    """Return how many cases each side left unanswered."""
+    """Return how many cases each side left unanswered, and the overall difference with them."""
     counts = []
     for name, results, count in zip(
         "AB", (comparison.a, comparison.b), comparison.overall.errors, strict=True
     ):
         missing = (results[0].job.get("about") or {}).get("missing", 0)
         counts.append(f"{name} {count:,}" + (f" ({missing:,} not in its file)" if missing else ""))
-    return f"! Cases without an answer: {', '.join(counts)}. No difference includes them."
+    line = f"! Cases without an answer: {', '.join(counts)}. No difference includes them"
+    if (bounds := comparison.error_bounds) is None:
+        return f"{line}."
+    what = quantity(comparison.overall.measure)
+    fail, passes, least, most = (shown(value, what, signed=True) for value in bounds)
+    return f"{line}: {fail} if they all fail, {passes} if they all pass, {least} to {most} at the extremes."
 
 
 def _percent(row: Row, side: int) -> str:
@@ -281,7 +286,7 @@ def new_templates_line(comparison: "Comparison | None") -> list[str]:
         return []
     row = next((row for row in comparison.by("") if row in rows), rows[0])
     few = sum(other.has_few_templates for other in comparison.by(comparison.finest))
-    number = f"{row.templates:,} templates"
+    number = f"{row.templates:,} templates, effective {row.effective_templates:.1f}"
     counts = f"; too few templates in {few} of {len(comparison.by(comparison.finest))}" if few else ""
     return [
         f"For new templates: {measure_name(row)} {difference_text(row)}{interval_clause(row)} ({number}){counts}."
