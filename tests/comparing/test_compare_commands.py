@@ -251,7 +251,7 @@ def test_over_templates_shows_an_interval_from_six_on_and_the_number_in_full(mak
     assert "too few templates (5)" in text(5) and "▼" not in text(5)
     assert "too few templates" not in text(6) and "▼ f 100.0 0.0" in text(6)
     beside = text(6, full=True)
-    assert "▼ f 100.0 0.0" in beside and "(6 templates)" in beside
+    assert "▼ f 100.0 0.0" in beside and "6 templates, effective 6.0" in beside
     assert "too few templates in 1 of 1" in text(5, full=True)
 
 

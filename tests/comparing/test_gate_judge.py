@@ -212,6 +212,7 @@ def test_per_cent_in_the_place_of_a_fraction_is_refused(make):
         ),
         ("[[rule]]\nat_least = nan", "a number is expected"),
         ("[[rule]]\nat_least = 1\njudge = 'lower'", "judge = 'lower'[^$]*try: \"lower bound\""),
+        ("[[rule]]\nat_least = 1\njudge = 'point'", "judge = 'point'[^$]*try: judge = \"observed\""),
         ("[[rule]]\nat_least = 1\nfunctionality = 3", 'functionality = 3[^$]*try: functionality = "3"'),
         (
             "[[rule]]\nat_least = 1\nallow_errors = 1",

@@ -36,7 +36,7 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, Self
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from ..core.errors import StoreError
 from ..core.files import digest, refusing, sweep, writing
@@ -53,6 +53,7 @@ from .store_files import (
     PartialAnswers,
     is_kept,
     load_built,
+    new_lock,
     make_folder,
     read_plain_json,
     read_seal,
@@ -182,8 +183,9 @@ class RunStore:
         """Hold a lock while the block runs; yield False at once if another process has it and `wait` is off."""
         path = self.folder / "locks" / f"{name}.lock"
         make_folder(path.parent)
-        lock, is_held = FileLock(path), True
+        is_held = True
         with refusing(path):
+            lock = new_lock(path)
             try:
                 lock.acquire(timeout=PATIENCE if wait else 0)
             except Timeout:

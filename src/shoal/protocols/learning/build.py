@@ -148,6 +148,11 @@ def _check(settings: Settings) -> None:
             "[learning] needs i.i.d. data",
             fix='--set iid=sentiment; in a plan, iid = "sentiment", or iid = "train.tsv" with iid_test = "test.tsv"',
         )
+    if train.learning_rate and set(train.method) == {"lp"}:
+        raise PlanError(
+            "train.learning_rate has no effect on lp, which only trains a head",
+            fix=f"train.options.lp.learning_rate = {train.learning_rate:g}",
+        )
     _check_options(settings)
     _refuse_tested_twice(settings, train)
 
