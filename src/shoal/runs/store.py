@@ -52,8 +52,8 @@ from .store_files import (
     MemoryAnswers,
     PartialAnswers,
     is_kept,
+    acquire_lock,
     load_built,
-    new_lock,
     make_folder,
     read_plain_json,
     read_seal,
@@ -183,20 +183,19 @@ class RunStore:
         """Hold a lock while the block runs; yield False at once if another process has it and `wait` is off."""
         path = self.folder / "locks" / f"{name}.lock"
         make_folder(path.parent)
-        is_held = True
+        lock = None
         with refusing(path):
-            lock = new_lock(path)
             try:
-                lock.acquire(timeout=PATIENCE if wait else 0)
+                lock = acquire_lock(path, PATIENCE if wait else 0)
             except Timeout:
-                is_held = wait
                 if wait:
                     progress(waiting_for(name), 0, 0)
-                    lock.acquire()
+                    lock = acquire_lock(path)
         try:
-            yield is_held
+            yield lock is not None
         finally:
-            lock.release()
+            if lock is not None:
+                lock.release()
 
     # Checks
 

@@ -18,7 +18,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Self
 
-from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
+from filelock import BaseFileLock, FileLock, SoftFileLock
 
 from ..core.case_table import CaseTable, Heading
 from ..core.errors import StoreError
@@ -339,19 +339,14 @@ NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
 """Errors of file systems without locks."""
 
 
-def new_lock(path: Path) -> BaseFileLock:
-    """Return a lock of the operating system, or a lock file if the file system has no locks.
+def acquire_lock(path: Path, seconds: float = -1) -> BaseFileLock:
+    """Return an acquired lock of the operating system, or a lock file if the file system has no locks.
 
     A process on the same machine takes over the lock file of one that was killed; on another machine it waits.
     """
-    lock = FileLock(path)
     try:
-        lock.acquire(timeout=0)
-        lock.release()
-    except Timeout:
-        pass
-    except OSError as problem:
+        return FileLock(path).acquire(timeout=seconds).lock
+    except OSError as problem:  # among them Timeout, which has no number
         if problem.errno not in NO_LOCKS:
             raise
-        return SoftFileLock(path.with_suffix(".held"))
-    return lock
+        return SoftFileLock(path.with_suffix(".held")).acquire(timeout=seconds).lock
