@@ -191,6 +191,24 @@ def test_the_header_names_the_settings_in_which_the_sides_differ(make):
     assert "A and B also differ in train.method (lp and irm)." in printed(compare(trained[:1], trained[1:]))
 
 
+def test_over_templates_shows_an_interval_from_six_on_and_the_number_in_full(make):
+    def text(templates: int, **options) -> str:
+        a, b = (make({"f": hits}, templates) for hits in ([1] * 60, [0] * 60))
+        over = compare([a], [b], Choices(over="templates"))
+        shown = (
+            printed(over, full=True)
+            if not options
+            else printed(compare([a], [b]), over_templates=over, **options)
+        )
+        return " ".join(shown.split())
+
+    assert "too few templates (5)" in text(5) and "▼" not in text(5)
+    assert "too few templates" not in text(6) and "▼ f 100.0 0.0" in text(6)
+    beside = text(6, full=True)
+    assert "▼ f 100.0 0.0" in beside and "6 templates, effective 6.0" in beside
+    assert "1 of 1 groups have too few templates" in text(5, full=True)
+
+
 @given(st.text(max_size=30))
 @settings(max_examples=300)
 def test_no_text_breaks_out_of_its_cell(text):

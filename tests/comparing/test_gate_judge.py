@@ -7,7 +7,7 @@ from scipy.stats import binom
 
 from shoal import Finding, Measure, Measures, Result
 from shoal.comparing.gate import judge
-from shoal.comparing.rules import Rule
+from shoal.comparing.rules import Rule, read_rules
 from shoal.comparing.view import gate_verdict
 from shoal.core.errors import DataError, PlanError
 from shoal.core.records import Basis
@@ -192,6 +192,12 @@ def test_a_rule_that_could_mean_several_things_is_refused(make):
     result = make({"a1": [1] * 30, "a2": [1] * 30})
     with pytest.raises(PlanError, match='rule 1 selects 2 groups at once[^$]*functionality = "\\*"'):
         judge([Rule({"capability": "a", "test type": "MFT"}, at_least=0.5)], result)
+
+
+def test_a_former_judge_names_its_replacement(tmp_path):
+    (tmp_path / "gate.toml").write_text("[[rule]]\nat_least = 1\njudge = 'point'\n")
+    with pytest.raises(PlanError, match="judge = 'point'[^$]*try: judge = \"observed\""):
+        read_rules(tmp_path / "gate.toml")
 
 
 def test_a_verdict_that_the_exact_test_holds_back_says_so(make):

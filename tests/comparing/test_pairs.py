@@ -231,6 +231,14 @@ def test_over_templates_needs_six_of_them():
     assert six.interval is not None and not six.has_few_templates
 
 
+def test_a_dominant_template_counts_for_few():
+    templates = {"f": ["big"] * 55 + ["a", "b", "c", "d", "e"]}
+    sides = (result({"f": [hit] * 60}, templates) for hit in (1, 0))
+    compared = row(one(*sides, OVER_TEMPLATES), "f")
+    assert compared.templates == 6
+    assert compared.effective_templates == pytest.approx(60**2 / (55**2 + 5))
+
+
 def shared_templates(hits: np.ndarray[Any, Any]) -> Result:
     """Return outcomes of functionalities × templates × fillings; every functionality has the same templates."""
     names = [f"f{number}" for number in range(len(hits))]

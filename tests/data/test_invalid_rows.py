@@ -77,6 +77,14 @@ def test_every_invalid_row_is_listed_with_its_problem(tmp_path, monkeypatch):
     assert "not imported: 2 rows: no label (lines 4, 5)" in skipped.output
 
 
+def test_spellings_are_reported_together_with_invalid_rows(tmp_path):
+    (tmp_path / "rev.csv").write_text("text,label\na,NEG\n,NEG\nb,neg\nc,\nd,pos\n")
+    with pytest.raises(
+        DataError, match=r"2 of 5 rows[\s\S]*differ only in case.*'NEG'[\s\S]*--labels NEG=neg"
+    ):
+        import_suite(tmp_path / "rev.csv", tmp_path / "s.jsonl", Named(("text",), "label"))
+
+
 def test_a_file_without_a_valid_row_is_an_error_that_does_not_advise_skipping(tmp_path):
     path = write(tmp_path / "own.jsonl", ["{", *({"t": ["a"], "y": "no"} for _ in range(3))])
     for skip_invalid in (False, True):

@@ -137,6 +137,9 @@ def test_three_notes_are_shown_and_the_others_counted():
     assert printed([section, details], 80, full=True).endswith("three\nfour\nfive\n\ndetails\n")
 
 
+MOVED = "P(positive) .98 → .39 (limit ±.10)"
+
+
 def case() -> ShownCase:
     texts = (
         ("The food was good.", "I liked it."),
@@ -146,10 +149,12 @@ def case() -> ShownCase:
         ("Good food.", "I hated it."),
     )
     answers = ["positive .98", "positive .95", "negative .61"]
-    return ShownCase(Case("c/1", texts), Outcome("c/1", False, -0.45), "the same answer", answers, "bad", "▼")
+    return ShownCase(
+        Case("c/1", texts), Outcome("c/1", False, -0.45), "the same answer", answers, "bad", "▼", MOVED
+    )
 
 
-def test_a_case_shows_its_variants_and_what_the_model_said():
+def test_a_case_shows_its_variants_what_the_model_said_and_how_far_it_moved():
     alone = ShownCase(Case("c/2", (("Fine.",),)), Outcome("c/2", False, -0.0), "negative", ["positive .51"])
     block = CaseList([case(), alone], [Words("Worst: ", "strong"), "negation"], ["two of 40"])
     expected = """
@@ -158,7 +163,7 @@ Worst: negation
       → The food was not good. ¦ I liked it.   positive .95
       → The food was bad. ¦ I liked it.   negative .61
       … and 2 more
-      expected the same answer
+      expected the same answer, P(positive) .98 → .39 (limit ±.10)
 
   Fine.
       expected negative, got positive .51

@@ -64,6 +64,12 @@ def test_a_plan_of_one_job_ends_with_its_result_and_the_next_command(folder):
     assert "0 of 3 cases pass" in shoal("show", short)
 
 
+def test_a_finished_plan_says_when_and_how_to_query_again(folder):
+    shoal("run", "two.toml", "--into", "kept")
+    output = shoal("run", "two.toml", "--into", "kept")
+    assert "Finished on 20" in output and "shoal run two.toml --again" in output
+
+
 def test_again_replaces_the_results(folder):
     shoal("run", "one.toml")
     answers("positive")

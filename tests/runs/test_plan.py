@@ -100,6 +100,7 @@ def test_the_content_of_files_is_part_of_the_name(tmp_path):
         ('models = ["predictions:example", "predictions:example"]\n[behaviour]\n', "is listed twice"),
         ('models = ["predictions:example"]\n', "no protocol"),
         ("seeds = [0, 0]\n" + GOOD, r"seeds = \[0, 0\]"),
+        ("seeds = [true]\n" + GOOD, "seeds = "),
         ("seeds = [1]\n" + GOOD + "seed = 2\n", "two sources for one value"),
         (
             '[models.m]\nspec = "predictions:example?labels=a,b"\nlabels = ["b", "a"]\n[behaviour]\n',
@@ -163,7 +164,7 @@ def test_paths_in_a_plan_start_at_its_own_folder(tmp_path, monkeypatch):
     assert CliRunner().invoke(main, ["run", "study/plan.toml"]).exit_code == 0
 
 
-def test_where_nothing_is_there_they_start_here(tmp_path, monkeypatch):
+def test_where_nothing_is_there_they_start_here_and_two_are_one_too_many(tmp_path, monkeypatch):
     (tmp_path / "study").mkdir()
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
@@ -171,8 +172,8 @@ def test_where_nothing_is_there_they_start_here(tmp_path, monkeypatch):
     (job,) = check_plan(read_plan(Path("study/plan.toml")))
     assert job.model == "predictions:answers.csv?label=label"
     Path("study/suite.jsonl").write_text(FILES["suite.jsonl"])
-    (job,) = check_plan(read_plan(Path("study/plan.toml")))
-    assert job.settings.suite == "study/suite.jsonl"
+    with pytest.raises(ShoalError, match=r"study/plan.toml: suite.jsonl exists both in the plan's folder"):
+        read_plan(Path("study/plan.toml"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,13 @@
 """One folder for many machines: a SLURM array."""
 
+import errno
+import fcntl
+import multiprocessing
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +18,7 @@ from shoal.runs.plan import check_plan, read_plan
 from shoal.runs.store import RunStore
 
 pytestmark = pytest.mark.slow
+FORK = multiprocessing.get_context("fork")
 ROOT = Path(__file__).parent.parent.parent
 NAMES = ("slow_a", "slow_b", "slow_c", "slow_d", "slow_e")
 
@@ -64,3 +70,36 @@ def test_the_elements_of_a_slurm_array_do_a_plan_together(undisturbed, tmp_path)
         assert element.returncode == 0 and f"element {number} on" in out, out
     assert files(tmp_path / "shared") == expected
     each_once_by_several(tmp_path / "asked.log")
+
+
+@pytest.fixture
+def no_locks(monkeypatch) -> None:
+    """A file system that answers every wish for a lock with an error, as NFS without its lock service does."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+
+
+def run(plan: Path, store: Path) -> None:
+    list(run_here(check_plan(read_plan(plan)), RunStore(store)))
+
+
+def test_without_locks_what_a_killed_process_held_is_taken_over_on_the_same_machine(
+    plan, tmp_path, no_locks, monkeypatch
+):
+    log = tmp_path / "asked.log"
+    monkeypatch.setenv("SHOAL_TEST_LOG", str(log))
+    monkeypatch.setenv("SHOAL_TEST_SLEEP", "0.2")
+    worker = FORK.Process(target=run, args=(plan, tmp_path / "shared"))
+    worker.start()
+    while not log.exists() or len(asked(log)) < 2:
+        time.sleep(0.01)
+    assert worker.pid
+    os.kill(worker.pid, signal.SIGKILL)
+    worker.join()
+    assert list((tmp_path / "shared" / "locks").glob("*.held"))
+    monkeypatch.setenv("SHOAL_TEST_SLEEP", "0")
+    (job,) = check_plan(read_plan(plan))
+    assert [problem for _, problem in run_here([job], RunStore(tmp_path / "shared"))] == [None]

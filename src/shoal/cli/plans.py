@@ -56,7 +56,7 @@ def run(plan: Path, into: Path, again: bool, as_json: bool, **how: Any) -> None:
     from ..runs.scoring import compare_results, results_by_protocol
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
-    from .views import next_words, spending_words, with_short_names
+    from .views import finished_words, next_words, spending_words, with_short_names
 
     store, wanted = RunStore(into), read_plan(plan)
     jobs = check_plan(wanted)
@@ -65,6 +65,8 @@ def run(plan: Path, into: Path, again: bool, as_json: bool, **how: Any) -> None:
     todo = {job.id for job in jobs if not working.is_done(job.id)}
     noun = "job" if len(jobs) == 1 else "jobs"
     click.echo(f"{len(jobs)} {noun}: {len(jobs) - len(todo)} done, {len(todo)} to run", err=as_json)
+    if not todo and not again and not how["retry_errors"]:
+        click.echo(finished_words(jobs, store, plan), err=as_json)
     failed = 0
     with progress_bar() as progress:
         for job, problem in run_jobs(jobs, working, progress, resources=wanted.resources, **how):

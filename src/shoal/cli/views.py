@@ -86,6 +86,15 @@ def next_words(results: "Mapping[str, Sequence[Result]]", plan: Path, into: Path
     return printable(f"\nNext: {show}\n      shoal report {shlex.quote(str(plan))}{_where(into)}")
 
 
+def finished_words(jobs: Sequence[Job], store: RunStore, plan: Path) -> str:
+    """Return when the jobs of a plan finished, and how to query the models again."""
+    days = sorted({store.answered_on(job.id) for job in jobs})
+    when = f"on {days[0]}" if len(days) == 1 else f"between {days[0]} and {days[-1]}"
+    return printable(
+        f"Finished {when}. To query the models again: shoal run {shlex.quote(str(plan))} --again"
+    )
+
+
 def next_step(is_done: bool, plan: Path, into: Path) -> str:
     """Return the command to type after `status`."""
     return printable(f"Next: shoal {'report' if is_done else 'run'} {shlex.quote(str(plan))}{_where(into)}")

@@ -155,6 +155,8 @@ class Row:
     """Groups of the mean without a common applicable case."""
     templates: int | None = None
     """The number of templates, if these are the unit."""
+    effective_templates: float = 0.0
+    """Kish's effective number of templates."""
     adjusted: float | None = None
 
     @property

@@ -32,6 +32,7 @@ from .cases import (
     Quantity,
     Sides,
     comparable,
+    mean_bounds,
     sides_of,
     unusable,
 )
@@ -132,6 +133,23 @@ class Comparison:
         return float(np.median(drops)) if drops else None
 
     @property
+    def error_bounds(self) -> tuple[float, float, float, float] | None:
+        """Return the overall difference with the unanswered cases; None if it is not a mean of them.
+
+        All fail, all pass, only B's fail, only A's fail.
+        """
+        row = self.overall
+        if not any(row.errors) or not row.is_paired or kind_of(row.measure).unit != "share":
+            return None
+        column = next(
+            quantity.column
+            for quantity in comparable(self.a[0], self.cases)
+            if (quantity.measure.name, quantity.level) == (row.measure, row.level)
+        )
+        (a_fail, a_pass), (b_fail, b_pass) = (mean_bounds(side, column) for side in (self.a, self.b))
+        return b_fail - a_fail, b_pass - a_pass, b_fail - a_pass, b_pass - a_fail
+
+    @property
     def findings(self) -> list[Finding]:
         """Return the findings and failed self-checks of either side that make its numbers unusable."""
         return [
@@ -210,7 +228,7 @@ def _row(
     quantity: Quantity, sides: Sides, choices: Choices, pooled: SeedError | None, *, has_templates: bool
 ) -> Row:
     over_templates = has_templates and choices.over == TEMPLATES
-    templates = quantity.template_count(sides.clusters, sides.changes) if over_templates else 0
+    templates = quantity.template_sizes(sides.clusters, sides.changes) if over_templates else np.zeros(0)
     sides = sides.case_by_case() if has_templates and not over_templates else sides
     parts = [Part(sides, name, members) for name, members in quantity.parts]
     known = [part for part in parts if part.n]
@@ -221,7 +239,7 @@ def _row(
     weights = list(quantity.weights)
     missing = bool(weights) and len(known) < len(parts)
     estimate = Estimate() if missing else inference(known, weights, sides, choices, pooled)
-    if over_templates and not sides.several and templates < ENOUGH_TEMPLATES:
+    if over_templates and not sides.several and len(templates) < ENOUGH_TEMPLATES:
         estimate = Estimate(estimate.difference)
     rates = (None, None) if missing else _mean_rates(known, weights, quantity.measure.basis.constant)
     return _row_of(
@@ -238,7 +256,8 @@ def _row(
         is_headline=quantity.measure.headline,
         runs=sides.runs,
         absent=tuple(part.name for part in parts if not part.n) if known else (),
-        templates=templates if over_templates else None,
+        templates=len(templates) if over_templates else None,
+        effective_templates=float(templates.sum() ** 2 / (templates**2).sum()) if len(templates) else 0.0,
     )
 
 

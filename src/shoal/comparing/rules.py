@@ -64,7 +64,8 @@ class Rule:
                 raise PlanError(f"{key} = {value!r}", why=why, fix=fix)
         known = get_args(Judge)
         if self.judge not in known:
-            fix = nearest(str(self.judge), known) or "one of those"
+            is_former = str(self.judge) == "point"  # of the first release
+            fix = 'judge = "observed"' if is_former else nearest(str(self.judge), known) or "one of those"
             raise PlanError(f"judge = {self.judge!r}", why=f"known: {', '.join(known)}", fix=fix)
         self._check_limit()
 

@@ -237,14 +237,19 @@ def caveats(comparison: "Comparison") -> list[str]:
 
 
 def _unanswered(comparison: "Comparison") -> str:
-    """Return how many cases each side left unanswered."""
+    """Return how many cases each side left unanswered, and the overall difference with them."""
     counts = []
     for name, results, count in zip(
         "AB", (comparison.a, comparison.b), comparison.overall.errors, strict=True
     ):
         missing = (results[0].job.get("about") or {}).get("missing", 0)
         counts.append(f"{name} {count:,}" + (f" ({missing:,} not in its file)" if missing else ""))
-    return f"! Cases without an answer: {', '.join(counts)}. No difference includes them."
+    line = f"! Cases without an answer: {', '.join(counts)}. No difference includes them"
+    if (bounds := comparison.error_bounds) is None:
+        return f"{line}."
+    what = quantity(comparison.overall.measure)
+    fail, passes, least, most = (shown(value, what, signed=True) for value in bounds)
+    return f"{line}: {fail} if they all fail, {passes} if they all pass, {least} to {most} at the extremes."
 
 
 def _percent(row: Row, side: int) -> str:
@@ -283,7 +288,8 @@ def new_templates_line(comparison: "Comparison | None") -> list[str]:
         return []
     row = next((row for row in comparison.by("") if row in rows), rows[0])
     few = sum(other.has_few_templates for other in comparison.by(comparison.finest))
-    number = "" if row.has_few_templates else f" ({row.templates:,} templates)"
+    sizes = f"{row.templates:,} templates, effective {row.effective_templates:.1f}"
+    number = "" if row.has_few_templates else f" ({sizes})"
     counts = (
         f"; {few} of {len(comparison.by(comparison.finest))} groups have too few templates" if few else ""
     )

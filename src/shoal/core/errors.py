@@ -37,6 +37,13 @@ class ShoalError(Exception):
         Exception.__init__(error, "\nError: ".join(map(str, problems)))
         return error
 
+    def with_also(self, other: "ShoalError") -> "Self":
+        """Return the same error with the problem and the remedy of another."""
+        both = type(self).__new__(type(self))
+        why = "; ".join(filter(None, [self.why, other.problem]))
+        ShoalError.__init__(both, self.problem, why=why, fix=f"{self.fix}; {other.fix}")
+        return both
+
     def at(self, where: str) -> "Self":
         """Return the same error with a place, such as file and line, in front, unless it begins with that place."""
         if self.problem.startswith((f"{where}:", f"{where},")):

@@ -156,6 +156,8 @@ class ShownCase:
     """The model's answer to each example, such as "positive .98"; empty if they are not stored."""
     tone: Tones = ""
     mark: str = ""
+    change: str = ""
+    """How far the answer moved, and the limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,10 +326,11 @@ def shown_cases(result: Result, cases: Sequence[Case]) -> list[ShownCase]:
     """Return cases of a result with their outcomes and the model's answers."""
     wanted = {case.id for case in cases}
     place = {name: position for position, name in enumerate(ids_of(result.cases)) if name in wanted}
-    column = result.columns.get("said", ())
+    column, changes = result.columns.get("said", ()), result.columns.get("change", ())
     shown = []
     for case in cases:
         position = place[case.id]
-        answers = column[position] if column else ()
-        shown.append(ShownCase(case, result.outcomes[position], expected_words(case), answers))
+        answers, change = column[position] if column else (), changes[position] if changes else ""
+        outcome = result.outcomes[position]
+        shown.append(ShownCase(case, outcome, expected_words(case), answers, change=change or ""))
     return shown

@@ -51,7 +51,8 @@ def read(path: Path) -> SuiteRows:
     lost: list[str] = []
     cases = _renamed(rows)
     if form := header.pop("form", None):
-        cases = _without_deleted(path, cases, unit, form.get("labels") or [], lost)
+        offered = form.get("labels") if isinstance(form, dict) else ()
+        cases = _without_deleted(path, cases, unit, offered if isinstance(offered, list) else [], lost)
     return SuiteRows(header, cases, lost, unit=unit, blank_texts=True, invalid=invalid)
 
 

@@ -240,7 +240,7 @@ def _arrow_rows(path: Path, files: Sequence[Path], opener: Opener) -> Rows:
             rows = (row for file in files for batch in opener(file)[1] for row in _rows_of(batch))
             size, most = 0, most_unzipped(*files)
             for number, row in enumerate(rows, start=1):
-                size += sum(len(value) for value in row.values() if isinstance(value, str | bytes))
+                size += sum(len(value) if isinstance(value, str | bytes) else 1 for value in row.values())
                 if size > most:
                     raise swollen(path)
                 yield number, {column: _class_name(value, names.get(column)) for column, value in row.items()}

@@ -29,9 +29,10 @@ SMALL = 1_000_000
 
 
 def outcome_words(shown: ShownCase, answers: Sequence[str] = ()) -> list[str]:
-    """Return the expectation and the answers in words."""
+    """Return the expectation, the answers and how far they moved, in words."""
     words = [f"expected {shown.expected}"] if shown.expected else []
-    return words + [f"got {answer}" for answer in answers]
+    words += [f"got {answer}" for answer in answers]
+    return [*words, *([shown.change] if shown.change else [])]
 
 
 def error_of(shown: ShownCase) -> str:

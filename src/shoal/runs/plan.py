@@ -289,10 +289,19 @@ def _relative(name: str, folder: Path) -> str:
     if is_pattern(name) and any(folder.glob(name)):
         return os.path.relpath(there)
     try:
-        is_there = bool(name) and not Path(name).is_absolute() and there.exists()
+        if not name or Path(name).is_absolute() or not there.exists():
+            return name
+        if not Path(name).exists():
+            return os.path.relpath(there)
+        if there.samefile(name):
+            return name
     except OSError:  # not a file name
         return name
-    return os.path.relpath(there) if is_there else name
+    raise PlanError(
+        f"{name} exists both in the plan's folder and in the current folder",
+        why="paths in a plan start at its own folder, or else at the current folder",
+        fix=f"run it from {folder}, or write {there.resolve()}",
+    )
 
 
 def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
@@ -336,7 +345,8 @@ def _lists(table: Mapping[str, Any], where: str) -> _Lists:
     lists: _Lists = make_settings(_Lists, {name: table[name] for name in names if name in table}, where)
     for name in names:
         values = getattr(lists, name)
-        if len(set(values)) < len(values) or (name == "seeds" and not values):
+        is_bool = any(isinstance(value, bool) for value in table.get(name, ()))
+        if is_bool or len(set(values)) < len(values) or (name == "seeds" and not values):
             why = "a list of different values is expected"
             raise PlanError(f"{where}: {name} = {list(values)}", why=why, fix="list each value once")
     return lists

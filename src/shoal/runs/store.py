@@ -36,7 +36,7 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, Self
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from ..core.errors import StoreError
 from ..core.files import digest, refusing, sweep, writing
@@ -51,6 +51,7 @@ from .store_files import (
     VALUES,
     MemoryAnswers,
     PartialAnswers,
+    acquire_lock,
     is_kept,
     load_built,
     make_folder,
@@ -182,19 +183,19 @@ class RunStore:
         """Hold a lock while the block runs; yield False at once if another process has it and `wait` is off."""
         path = self.folder / "locks" / f"{name}.lock"
         make_folder(path.parent)
-        lock, is_held = FileLock(path), True
+        lock = None
         with refusing(path):
             try:
-                lock.acquire(timeout=PATIENCE if wait else 0)
+                lock = acquire_lock(path, PATIENCE if wait else 0)
             except Timeout:
-                is_held = wait
                 if wait:
                     progress(waiting_for(name), 0, 0)
-                    lock.acquire()
+                    lock = acquire_lock(path)
         try:
-            yield is_held
+            yield lock is not None
         finally:
-            lock.release()
+            if lock is not None:
+                lock.release()
 
     # Checks
 

@@ -6,6 +6,7 @@ Answers   a line per answer, appended in blocks while the model is queried, and 
 Columns   values by case, such as scores, a line per column.
 """
 
+import errno
 import hashlib
 import json
 import math
@@ -16,6 +17,8 @@ from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Self
+
+from filelock import BaseFileLock, FileLock, SoftFileLock
 
 from ..core.case_table import CaseTable, Heading
 from ..core.errors import StoreError
@@ -88,6 +91,8 @@ def _case_lines(built: Built) -> Iterator[str]:
 
 def load_built(path: Path) -> Built | None:
     """Return the content of a file of cases, read again only if it has changed; None if it is missing or damaged."""
+    if path.is_dir():
+        raise StoreError(f"{path}: a folder, not a file of cases", fix=f"rm -r {path}: shoal builds it again")
     return _load(path, path.stat().st_mtime_ns) if path.exists() else None
 
 
@@ -326,3 +331,22 @@ def make_folder(folder: Path) -> None:
         why = problem.strerror or str(problem)
     if why:
         raise StoreError(f"{folder}: cannot be created or written", why=why, fix="--into another folder")
+
+
+# Locks
+
+NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
+"""Errors of file systems without locks."""
+
+
+def acquire_lock(path: Path, seconds: float = -1) -> BaseFileLock:
+    """Return an acquired lock of the operating system, or a lock file if the file system has no locks.
+
+    A process on the same machine takes over the lock file of one that was killed; on another machine it waits.
+    """
+    try:
+        return FileLock(path).acquire(timeout=seconds).lock
+    except OSError as problem:  # among them Timeout, which has no number
+        if problem.errno not in NO_LOCKS:
+            raise
+        return SoftFileLock(path.with_suffix(".held")).acquire(timeout=seconds).lock

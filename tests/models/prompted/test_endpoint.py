@@ -2,6 +2,8 @@
 
 import json
 import random
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
 
@@ -11,7 +13,7 @@ from fake_server import error, serving
 
 from shoal import load_model
 from shoal.core.errors import ModelError
-from shoal.models.prompted.client import IN_A_ROW, LONGEST_WAIT
+from shoal.models.prompted.client import IN_A_ROW, LONGEST_WAIT, retry_after
 
 LABELS = ("negative", "neutral", "positive")
 EXAMPLES = [("A great film.",), ("A terrible film.",), ("We leave at nine.",)]
@@ -132,6 +134,12 @@ def test_retry_after_wins_and_fewer_are_asked_at_once(server):
     server.troubles = [error(429, "slow down", retry_after="7"), error(429, "slow down", retry_after="7")]
     assert words(model.classify(EXAMPLES[:1], LABELS)) == ["positive"]
     assert model.waits == [7, 7] and model.client.limiter.limit == 4  # one complaint in ten seconds
+
+
+def test_retry_after_may_be_a_date():
+    later = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
+    assert 50 < (retry_after(later) or 0) <= 60
+    assert retry_after("Mon, 01 Jan 2001 00:00:00 GMT") == 0 and retry_after("soon") is None
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,22 @@ def test_checklists_text_formats(
     assert given == confidences
 
 
+WRONG_TABLES = {
+    "nr,label\n1,x": "no column 'case_id' or 'id'",
+    "id,colour\n1,x": r"neither a column 'label' nor[\s\S]*\?label=COLUMN",
+    "id,label\nwords/1,\nwords/2,positive": "no prediction for 2 of 4 examples",
+    "id,label,positive\n1,positive,.9": "the other labels have no column",
+    "id,label,p1,p2\n1,positive,.9,.1": r"look like probabilities[\s\S]*\?probabilities=p1,p2",
+    "id,label,Positive,positive\n1,positive,.9,.1": "columns 'Positive' and 'positive' are one label",
+}
+
+
+@pytest.mark.parametrize("text", WRONG_TABLES)
+def test_a_wrong_table_is_named(tmp_path, suite, text, write, ask):
+    with pytest.raises(DataError, match=WRONG_TABLES[text]):
+        ask(write(tmp_path / "p.csv", [text]), suite)
+
+
 def test_stereoset_scores_are_read_and_refused_for_suites(tmp_path, suite, write, ask):
     scores = {"intrasentence": [{"id": "a", "score": 0.5}], "intersentence": [{"id": "b", "score": 1}]}
     path = write(tmp_path / "p.json", [scores])

@@ -93,6 +93,7 @@ def yields_a_tuple():
         (lambda: [("Great.", "positive")], r"case 1: a tuple, not a case: \('Great.*[\s\S]*try: yield case"),
         (lambda: None, r"no cases[\s\S]*try: yield case"),
         (lambda: [case(("a", "b", "c"), label="positive")], "case 1: an example of 3 texts"),
+        (lambda: [case("Great \ud83d", label="positive")], r"\\ud83d in an example is half of a character"),
         (
             lambda: [case("a", label="positive"), case(("a", "b"), label="positive")],
             "case 2: an example of 2 texts, where those before it have 1",

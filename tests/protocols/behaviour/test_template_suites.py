@@ -15,6 +15,7 @@ from shoal.core.errors import DataError
 from shoal.protocols.behaviour import perturb
 from shoal.protocols.behaviour.build import _read_once, suite_digest
 from shoal.protocols.behaviour.lexicons import LEXICONS
+from shoal.protocols.behaviour.template_suites import waiting
 
 YAML = """
 suite: hotels
@@ -208,13 +209,18 @@ def test_every_mistake_of_a_functionality_is_named_at_once(tmp_path):
 
 SHEET = "functionality,label,template,slot,words\n"
 WRONG_SHEETS = {
-    SHEET + "t,a,x,,\nt,A,y,,\n": "labels that differ only in case or spaces: 'A' (1), 'a' (1)",
+    SHEET + "t,a,x,,\nt,A,y,,\n": "line 3, column label: label 'A' is 'a' in an earlier row",
     SHEET + "t,a,,,\n": "line 2, column label: a label without template or case",
     SHEET + ",,,thing,\n": "line 2, column slot: a word list needs a slot and words",
     SHEET + ",a,x,,\n": "line 2, column label: no functionality",
     SHEET.replace("template", "Templates") + "t,a,x,,\n": "unknown column 'templates'",
     SHEET + "t,a,{w},,\n": "line 2, column template: no words for the slot {w}",
 }
+
+
+def test_suggestions_of_another_shape_are_not_counted(tmp_path):
+    text = "labels: [a, b]\ntests: {t: {label: a, templates: [x]}}\nsuggested: {cases: [a], words: [b]}\n"
+    assert waiting(str(written(tmp_path / "s.yaml", text))).startswith("1 suggested word waits")
 
 
 @pytest.mark.parametrize("text", WRONG_SHEETS)

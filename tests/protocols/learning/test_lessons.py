@@ -400,3 +400,8 @@ def test_the_reference_profile_trains_as_its_code_does():
     fish = method_options(reference, "sentiment", "iid+suite", "fish")
     assert fish["epsilon"] == pytest.approx(0.005) and fish["extra_momentum_step"] and not fish["plain_share"]
     assert method_options(reference, "sentiment", "iid>suite", "irm")["penalty"] == 1e4
+
+
+def test_a_learning_rate_that_lp_does_not_use_is_refused():
+    with pytest.raises(PlanError, match="train.learning_rate has no effect on lp"):
+        parts(learning(train={"on": "iid>suite", "method": "lp", "learning_rate": 1e-4}))

@@ -141,6 +141,8 @@ READING = {"suite": "reading", "iid": "reading"}
         ({"tasks": TABLES | {"reading": READING | {"hold_out": ["capability"]}}}, "holds out"),
         ({"tasks": TABLES | {"reading": READING | {"seed": 3}}}, "a seed of its own"),
         ({"tasks": TABLES | {"again": TABLES["sentiment"]}}, "the same experiment as sentiment"),
+        ({"tasks": TABLES | {"reading": READING | {"tasks": TABLES}}}, "tasks of its own"),
+        (READING | {"model": "tiny:nli"}, "model is for a task"),
     ],
 )
 def test_tasks_that_avg_cannot_be_taken_over_are_refused(changes: dict[str, Any], message: str):

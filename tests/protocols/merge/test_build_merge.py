@@ -176,6 +176,8 @@ def test_a_file_of_variants_that_would_be_counted_wrongly_is_refused(built, tmp_
     for rows, line in (
         ([case], 1),
         ([{**header, "shoal variants": 1}, case], 1),
+        ([{**header, "measures": [5]}, case], 1),
+        ([{**header, "about": {**header["about"], "dropped": 5}}, case], 1),
         ([header, {**case, "labels": ["maybe", *case["labels"][1:]]}], 2),
         ([header, {**case, "examples": [["One text."], *case["examples"][1:]]}], 2),
         ([header, {**case, "patterns": [{**pattern, "draws": [[1000]]}]}], 2),

@@ -111,10 +111,7 @@ def open_log(path: Path) -> OpenLog | None:
         return None  # a text that begins with a brace
     for name, log in LOGS.items():
         if log.is_summary(content):
-            raise DataError(
-                f"{path}: averages of {log.title}, without samples",
-                fix="give its file with a row for each sample, such as the one that lm-eval writes with --log_samples",
-            )
+            raise DataError(f"{path}: averages of {log.title}, without samples", fix=log.summary_fix)
         if (is_line or log.rows is not None) and log.fits(content):  # a document may stand on one line
             return OpenLog(path, name, content)
     return None

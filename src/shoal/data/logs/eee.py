@@ -38,4 +38,5 @@ LOG = Log(
     _sample,
     _question,
     is_summary=lambda value: is_object(value, "schema_version", "evaluation_results"),
+    summary_fix="give its instance-level file, which detailed_evaluation_results names (.jsonl)",
 )

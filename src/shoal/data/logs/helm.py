@@ -69,4 +69,13 @@ STATE = Log(
     lambda row: question_of(_state_sample(row)),
     lambda document: document["request_states"],
 )
-LOG = Log("HELM", _fits, _sample, _question, lambda document: document, _is_aggregate, unscored=UNSCORED)
+LOG = Log(
+    "HELM",
+    _fits,
+    _sample,
+    _question,
+    lambda document: document,
+    _is_aggregate,
+    "give per_instance_stats.json of the same folder",
+    unscored=UNSCORED,
+)

@@ -22,7 +22,7 @@ ZSTANDARD = 93
 LOCAL_HEADER = 30
 BROKEN_ZIP = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError),
-    *(OSError, RuntimeError, ValueError, KeyError, TypeError),
+    *(OSError, RuntimeError, ValueError, KeyError, TypeError, OverflowError),
 )
 """Errors that a damaged archive raises."""
 START = "_journal/start.json"
@@ -201,4 +201,5 @@ LOG = Log(
     _question,
     _rows,
     lambda value: is_object(value, "eval", "status") and "samples" not in value,
+    "inspect log dump FILE, without --header-only",
 )

@@ -167,4 +167,5 @@ LOG = Log(
     _sample,
     _question,
     is_summary=lambda value: is_object(value, "results", "configs") and isinstance(value["results"], Mapping),
+    summary_fix="run lm-eval again with --log_samples, and give its samples_TASK_DATE.jsonl",
 )

@@ -52,6 +52,8 @@ class Log:
     """The rows of a document; None for JSON Lines."""
     is_summary: Callable[[Any], bool] = lambda value: False
     """Whether a document is a file of the same tool that has only averages."""
+    summary_fix: str = ""
+    """How to get the file with the samples."""
     metric: str = ""
     """The metric that is meant where a file has several."""
     unscored: Sequence[str] = field(default=())

@@ -22,6 +22,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import cached_property
 from importlib.util import find_spec
 from threading import Lock, Thread
@@ -323,8 +325,14 @@ def require_library() -> None:
 
 
 def retry_after(header: str) -> float | None:
-    """Return the seconds in a `Retry-After` header; None if it makes no sense, or has a date."""
-    seconds = float(header) if re.fullmatch(r"[0-9]+(\.[0-9]*)?", header.strip()) else math.inf
+    """Return the seconds in a `Retry-After` header, a number or a date; None if it makes no sense."""
+    if re.fullmatch(r"[0-9]+(\.[0-9]*)?", header.strip()):
+        seconds = float(header)
+    else:
+        try:
+            seconds = max(0.0, (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds())
+        except (ValueError, TypeError, OverflowError, IndexError):
+            return None
     return seconds if seconds <= DAY else None
 
 

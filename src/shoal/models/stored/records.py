@@ -9,6 +9,7 @@ import json
 import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
@@ -115,7 +116,7 @@ def _choose(request: Request, records: Records, first: Row) -> Fields:
             fix=f"?rows={inside}, if the rows are there" if inside else "?id=COLUMN, the column of case ids",
         )
     if records.columns is not None:
-        fields = _choose_columns(request, names, identity)
+        fields = _choose_columns(request, names, identity, first)
     else:
         fields = Fields(identity, options.label or "pred", ("conf",) if chosen is None else chosen)
     is_error = records.columns is None and first.get("error")
@@ -130,7 +131,7 @@ def _choose(request: Request, records: Records, first: Row) -> Fields:
     return fields
 
 
-def _choose_columns(request: Request, names: Sequence[str], identity: str) -> Fields:
+def _choose_columns(request: Request, names: Sequence[str], identity: str, first: Row) -> Fields:
     """Choose the columns of a table by their names."""
     answer = request.options.label or _answer_column(request, names)
     chosen = request.options.probabilities
@@ -144,6 +145,9 @@ def _choose_columns(request: Request, names: Sequence[str], identity: str) -> Fi
             why=f"found: {some(names, 12)}; the suite's labels: {str(request.labels) or 'without names'}",
             fix="?label=COLUMN, or ?probabilities=COLUMN,COLUMN&labels=NAME,NAME in the same order",
         )
+    if request.options.probabilities is None and not chosen:
+        used = {*OURS, *ANSWERS, identity, answer}
+        _refuse_overlooked(request, {name: cell for name, cell in first.items() if name not in used})
     return Fields(identity, answer, chosen)
 
 
@@ -172,7 +176,28 @@ def _label_columns(request: Request, names: Sequence[str]) -> tuple[str, ...]:
     listed = request.options.labels.order
     order = [by_label[label] for label in listed if label in by_label]
     columns = order if len(order) == len(listed) > 0 else list(by_label.values())
-    return tuple(columns) if len(columns) > 1 else ()
+    if len(columns) == 1:
+        raise DataError(
+            f"{request.path}, line 1: column {columns[0]!r} is a label, and the other labels have no column",
+            why=f"the suite's labels are {request.labels}",
+            fix="one probability column per label, or ?probabilities=no to read labels alone",
+        )
+    return tuple(columns)
+
+
+def _refuse_overlooked(request: Request, row: Row) -> None:
+    """Raise for columns that look like probabilities but have no label: ignoring them would lose information."""
+    shares: dict[str, float] = {}
+    for name, cell in row.items():
+        with suppress(DataError):
+            shares[name] = number_from(cell)
+    shares = {name: share for name, share in shares.items() if 0 <= share <= 1}
+    if len(shares) > 1 and abs(sum(shares.values()) - 1) < 0.02:
+        raise DataError(
+            f"{request.path}: columns {', '.join(shares)} look like probabilities of unknown labels",
+            why=f"the suite's labels are {str(request.labels) or 'without names'}",
+            fix=f"?probabilities={','.join(shares)}&labels=NAME,NAME in the same order, or ?probabilities=no",
+        )
 
 
 # Many rows

@@ -17,6 +17,7 @@ from ...stats.intervals import cluster_wilson, macro_wilson, wilson
 from ...stats.resampling import cluster_table, errors_of, hits_of, macro_mean, sharing
 from ..base import Built, Scored
 from ..degeneracy import DEGENERATE, degenerate, swapped
+from .changes import changes
 from .judge import expect_of, judge, lacks_neutral, rows_of, with_neutral_band
 from .rules import Floats, Integers, judges_free_text
 from .settings import Settings
@@ -24,6 +25,8 @@ from .wording import NO_ANSWER, NO_CASE_ANSWERED, NO_CASE_APPLIES, NOTHING, dead
 
 SAID = "said"
 """The column with the model's answers to the examples of each case."""
+CHANGE = "change"
+"""The column with the change of each failing INV or DIR case, in words."""
 REFUSED = "refused"
 """The column with 1 for each case in which the model refuses to answer."""
 CHOSEN = ("chosen", "not asked")
@@ -58,7 +61,8 @@ def score_suite(
     measures = [*measure(cases, outcomes, facts, without or {}), *refusal_rate(refused)]
     shown = with_neutral_band(answers, cases, settings.resolved("band"))
     findings = [*dead(outcomes), *degenerate(cases, shown, set(shown.labels) - set(answers.labels))]
-    columns: dict[str, Sequence[Any]] = {SAID: said(cases, answers, shown)}
+    moved = changes(settings, cases, answers, shown, outcomes)
+    columns: dict[str, Sequence[Any]] = {SAID: said(cases, answers, shown), CHANGE: moved}
     columns |= {REFUSED: refused} if refused else {}
     return Scored(outcomes, measures, columns, findings)
 

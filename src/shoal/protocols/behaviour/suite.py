@@ -57,6 +57,13 @@ def _texts(example: Any) -> Example:
             f"an example is a text or a pair of texts, found {example!r}",
             fix='case("a text"), or case(("a premise", "a hypothesis"))',
         )
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError as problem:
+        half = ascii(problem.object[problem.start])[1:-1]
+        raise DataError(
+            f"{half} in an example is half of a character", fix="write the whole character"
+        ) from None
     return tuple(texts)
 
 

@@ -90,6 +90,7 @@ def read_sheet_suite(path: Path) -> Suite:
     words: dict[str, Placed] = {}
     tests: dict[str, dict[str, Placed]] = {}
     fields: dict[str, Placed] = {}
+    labels: dict[str, str] = {}
     for row in sheet_rows(path, SHEET_FIELDS):
         first = next(iter(row.values()))
         fields |= {name: row.pop(name) for name in ("labels", "language") if name in row}
@@ -103,6 +104,8 @@ def read_sheet_suite(path: Path) -> Suite:
         if "functionality" not in row:
             raise first.error("no functionality", "name one, or fill in slot and words for a word list")
         name = row.pop("functionality")
+        if "label" in row:
+            _check_spelling(row["label"], labels)
         _add_row(tests.setdefault(name.text("functionality"), {}), row)
     where = str(path)
     fields |= {
@@ -113,10 +116,17 @@ def read_sheet_suite(path: Path) -> Suite:
     if "labels" in fields:
         fields["labels"] = _listed(fields["labels"])
     suite = _suite(path, fields)
-    if suite.labels is None:
-        with errors_in(where):
-            suite.infer_labels()
+    if suite.labels is None and len(labels) > 1:
+        suite.infer_labels()
     return suite
+
+
+def _check_spelling(label: Placed, labels: dict[str, str]) -> None:
+    """Raise if a label differs from an earlier one in capitals only."""
+    name = label.text("label").removeprefix("not_")
+    former = labels.setdefault(name.lower(), name)
+    if name != former:
+        raise label.error(f"label {name!r} is {former!r} in an earlier row", f"{former!r} in every row")
 
 
 def _listed(text: Placed) -> Placed:
@@ -495,7 +505,11 @@ def waiting(name: str) -> str:
     if not isinstance(suggested, dict):
         return ""
     cases = suggested.pop("cases", {})
-    counts = {"word": sum(map(len, suggested.values())), "case": sum(map(len, cases.values()))}
+    by_name = cases.values() if isinstance(cases, dict) else ()
+    counts = {
+        "word": sum(len(words) for words in suggested.values() if isinstance(words, list)),
+        "case": sum(len(each) for each in by_name if isinstance(each, list)),
+    }
     parts = [f"{n} suggested {what}{'s' if n > 1 else ''}" for what, n in counts.items() if n]
     total = sum(counts.values())
     return (

@@ -46,6 +46,10 @@ def results_of(task: Settings, results: Sequence[Result]) -> list[Result]:
 
 def _check_tasks(settings: Settings) -> None:
     """Stop at tasks that Avg could not be taken over."""
+    if settings.model and not settings.task:
+        raise PlanError(
+            "[learning] model is for a task", fix="models at the top of the plan, or [learning.tasks.NAME]"
+        )
     first, *_ = tasks = tasks_of(settings)
     experiments: dict[str, str] = {}
     for task in tasks:
@@ -59,9 +63,11 @@ def _check_tasks(settings: Settings) -> None:
                 fix="a suite or data of its own, or leave it out",
             )
         experiments[content] = task.task
-        if task.seed != settings.seed:
+        if task.tasks or task.seed != settings.seed:
             raise PlanError(
-                f"{where} has a seed of its own", fix="leave it out: all tasks have the same seeds"
+                f"{where} has {'tasks' if task.tasks else 'a seed'} of its own",
+                why="all tasks of a plan have the same seeds",
+                fix="leave it out",
             )
         if task.scenarios != first.scenarios:
             ours, theirs = (some(sorted(each.scenarios)) or "nothing" for each in (task, first))
@@ -141,6 +147,11 @@ def _check(settings: Settings) -> None:
         raise PlanError(
             "[learning] needs i.i.d. data",
             fix='--set iid=sentiment; in a plan, iid = "sentiment", or iid = "train.tsv" with iid_test = "test.tsv"',
+        )
+    if train.learning_rate and set(train.method) == {"lp"}:
+        raise PlanError(
+            "train.learning_rate has no effect on lp, which only trains a head",
+            fix=f"train.options.lp.learning_rate = {train.learning_rate:g}",
         )
     _check_options(settings)
     _refuse_tested_twice(settings, train)

@@ -15,7 +15,7 @@ from typing import Any
 
 from ...core.errors import DataError
 from ...core.files import read_json_lines, writing
-from ...core.records import Case, Example, Large, as_json, from_json
+from ...core.records import Case, Example, Large, Measure, as_json
 from ..base import Built
 from .settings import Settings
 
@@ -61,6 +61,17 @@ class Line:
         return Case(self.id, tuple(self.examples), tuple(self.labels), self.groups, self.cluster, meta)
 
 
+@dataclass(frozen=True)
+class Header:
+    """The first line of the file."""
+
+    labels: tuple[str, ...]
+    rows: int
+    dropped: dict[str, int]
+    suggesters: list[str]
+    measures: list[Measure]
+
+
 def write_variants(built: Built, path: Path) -> None:
     """Write all originals and variants."""
     header = {
@@ -92,12 +103,12 @@ def read_variants(settings: Settings) -> Built:
         )
     cases: dict[str, Case] = {}
     try:
-        labels, about = tuple(first["labels"]), {**first["about"], "data": settings.variants}
-        counts = [from_json(row) for row in first["measures"]]
+        about = {**first["about"], "data": settings.variants}
+        header = TypeAdapter(Header).validate_python({**about, **first})
         read = TypeAdapter(Line).validate_python
         for number, row in lines:  # noqa: B007 (named by the error)
             line = read(row)
-            if line.id in cases or not line.is_sound(labels):
+            if line.id in cases or not line.is_sound(header.labels):
                 raise ValueError
             cases[line.id] = line.case()
     except (KeyError, TypeError, ValueError):
@@ -106,4 +117,4 @@ def read_variants(settings: Settings) -> Built:
         ) from None
     if not any(len(case.examples) > 1 for case in cases.values()):
         raise DataError(f"{path}: no variants", fix="export them again")
-    return Built(list(cases.values()), labels, measures=counts, about=about)
+    return Built(list(cases.values()), header.labels, measures=header.measures, about=about)
