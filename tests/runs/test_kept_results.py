@@ -63,6 +63,12 @@ def test_status_reads_neither_answers_nor_cases_nor_outcomes_of_finished_jobs(fi
     assert "2 done" in printed and "17 answers are" in printed and "--retry-errors" in printed
 
 
+def test_a_folder_in_place_of_a_file_of_cases_is_an_error(tmp_path):
+    (tmp_path / "cases.jsonl").mkdir()
+    with pytest.raises(StoreError, match="cases.jsonl: a folder"):
+        kept_columns.load_built(tmp_path / "cases.jsonl")
+
+
 def test_a_job_of_another_format_is_refused_in_words_and_left_as_it_is(finished):
     store, jobs = finished
     path = store.job_folder(jobs[0].id) / "job.json"

@@ -64,7 +64,7 @@ class Rule:
                 raise PlanError(f"{key} = {value!r}", why=why, fix=fix)
         known = get_args(Judge)
         if self.judge not in known:
-            is_former = self.judge == "point"  # of the first release
+            is_former = str(self.judge) == "point"  # of the first release
             fix = 'judge = "observed"' if is_former else nearest(str(self.judge), known) or "one of those"
             raise PlanError(f"judge = {self.judge!r}", why=f"known: {', '.join(known)}", fix=fix)
         self._check_limit()

@@ -269,7 +269,10 @@ def broken(path: Path, how: str) -> Path:
         raw[1500:1560] = bytes(60)
     elif how == "zip64":  # the size is in an extra field
         extra, end = struct.pack("<HHQ", 1, 8, 2**63 + 1), raw.rindex(b"PK\x05\x06")
-        (length,), (size,) = struct.unpack_from("<H", raw, directory + 28), struct.unpack_from("<I", raw, end + 12)
+        (length,), (size,) = (
+            struct.unpack_from("<H", raw, directory + 28),
+            struct.unpack_from("<I", raw, end + 12),
+        )
         struct.pack_into("<I", raw, end + 12, size + len(extra))
         struct.pack_into("<I", raw, directory + 20, 2**32 - 1)
         struct.pack_into("<H", raw, directory + 30, len(extra))

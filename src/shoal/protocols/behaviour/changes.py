@@ -1,6 +1,6 @@
 """How far the answer to a failing INV or DIR case moved: the value before and after, and the allowed change.
 
-    P(positive) .90 → .40 (limit ±.10)
+P(positive) .90 → .40 (limit ±.10)
 """
 
 from collections.abc import Sequence
