@@ -42,6 +42,22 @@ def test_status_names_the_next_command_and_gives_the_answer_before_the_states_of
     assert shoal("status", "plan.toml", "--full").output.count("done ") >= 2
 
 
+def test_a_model_that_has_gone_does_not_hide_the_others():
+    plan("predictions:answers.jsonl", "python:shown_models:steady")
+    assert shoal("run", "plan.toml").exit_code == 0
+    Path("answers.jsonl").unlink()
+    for verb in ("status", "report"):
+        done = shoal(verb, "plan.toml")
+        assert done.exit_code == 1
+        assert "1 of the plan's models cannot be found" in done.output
+        assert "answers.jsonl: no such file" in done.output
+    told = json.loads(shoal("status", "plan.toml", "--json").stdout)
+    assert [job["state"] for job in told["jobs"]] == ["done"]
+    assert [*told["not found"]] == ["predictions:answers.jsonl"]
+    assert "python:shown_models:steady" in Path("report.html").read_text()
+    assert "no such file" in shoal("run", "plan.toml").output  # nothing is run where something is missing
+
+
 def test_failing_cases_of_a_protocol_without_plain_passes_are_those_of_its_table():
     def failing(protocol: str, groups: list[dict[str, str]], passed: list[bool], measure: str) -> str:
         cases = [Case(str(place), (("a",), ("b",)), None, own) for place, own in enumerate(groups)]

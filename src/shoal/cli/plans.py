@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..core.errors import PlanError, ShoalError
+from ..core.errors import ModelError, PlanError, ShoalError, some
 from ..core.files import is_file, read_toml, stands_alone
 from ..core.text import texts_in
 from . import options
@@ -109,24 +109,35 @@ def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
       shoal status plan.toml --full
     """
     from ..render.terminal import print_sections
-    from ..runs.plan import check_plan, read_plan
+    from ..runs.plan import reachable, read_plan
     from ..runs.scoring import compare_results, results_by_protocol
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
     from .views import job_sections, next_step, with_short_names
 
-    store, wanted = RunStore(into), read_plan(plan)
-    jobs = check_plan(wanted)
+    store = RunStore(into)
+    wanted, jobs, problems = reachable(read_plan(plan))
     results = results_by_protocol(wanted, jobs, store)
     compared = compare_results(wanted, results, store)
     if as_json:
-        echo_plan(jobs, results, compared, store)
+        echo_plan(jobs, results, compared, store, problems)
     else:
         states = job_sections(jobs, store, full=full)
         answer = with_short_names(plan_sections(wanted, results, compared), jobs)
         is_done = all(store.is_done(job.id) for job in jobs)
         print_sections([*answer, *states] if is_done else [*states, *answer], full=full)
         click.echo(f"\n{next_step(is_done, plan, into)}")
+    refuse_absent(problems)
+
+
+def refuse_absent(problems: "Mapping[str, str]") -> None:
+    """Raise an error if models of a plan are missing, after the rest was shown."""
+    if problems:
+        raise ModelError(
+            f"{len(problems)} of the plan's models cannot be found; the results of the others are shown",
+            why=some([problem.splitlines()[0] for problem in problems.values()], 3),
+            fix="the folder in which the plan's paths and modules are, or take these models out of the plan",
+        )
 
 
 def echo_plan(
@@ -134,6 +145,7 @@ def echo_plan(
     results: "Mapping[str, Sequence[Result]]",
     compared: "Mapping[str, Compared]",
     store: "RunStore",
+    problems: "Mapping[str, str] | None" = None,
 ) -> None:
     """Print a plan as the public JSON object: the joint results, or those of each job if there are none."""
     from ..runs.viewing import plan_findings, plan_measures
@@ -143,6 +155,7 @@ def echo_plan(
         [job.as_json() | {"state": state(job, store)[0]} for job in jobs],
         plan_measures(results, compared),
         plan_findings(results, compared),
+        **({"not found": dict(problems)} if problems else {}),
     )
 
 
@@ -267,7 +280,7 @@ def report(
     options.refuse_overwrite(out, (plan, *named, *query["pairs"]), Path(plan).parent)
     path = out or Path(f"report{SUFFIXES[form]}")
     options.check_page(path if form == "html" else None)
-    page, jobs, count = _page_of(plan, **query)
+    page, jobs, count, problems = _page_of(plan, **query)
     page = with_explanations(page, explain) if explain else page
     page = _with_gate(page, rules) if rules else page
     write_forms(page, jobs, path, form)
@@ -275,6 +288,7 @@ def report(
     if figures:
         click.echo(f"{figures}: {write_figures(page, figures)} figures", err=alone)
     click.echo(f"Wrote {path}: {count}.", err=alone)
+    refuse_absent(problems)
 
 
 def _with_gate(page: "Page", path: Path) -> "Page":
@@ -294,10 +308,10 @@ def _with_gate(page: "Page", path: Path) -> "Page":
     return with_gate(page, verdict_sections(verdicts, results[-1], every=True), words, is_met=is_met)
 
 
-def _page_of(name: str, into: Path, **query: Any) -> "tuple[Page, list[dict[str, Any]], str]":
-    """Return the page of a plan or result, its finished jobs, and their count in words."""
+def _page_of(name: str, into: Path, **query: Any) -> "tuple[Page, list[dict[str, Any]], str, dict[str, str]]":
+    """Return the page of a plan or result, its finished jobs, their count in words, and missing models."""
     from ..render.page import plan_page, results_page
-    from ..runs.plan import check_plan, read_plan
+    from ..runs.plan import reachable, read_plan
     from ..runs.results import LAST, last_store, viewable
     from ..runs.store import RunStore
 
@@ -306,17 +320,16 @@ def _page_of(name: str, into: Path, **query: Any) -> "tuple[Page, list[dict[str,
         (result,) = options.find_results([name], into=into, **query)
         result, identity = viewable(result, name), str(result.job.get("id", ""))
         day = (last_store() if name == LAST else store).answered_on(identity)
-        return results_page([result], {identity: day}), [dict(result.job)], "1 job"
+        return results_page([result], {identity: day}), [dict(result.job)], "1 job", {}
     if any(query.values()):
         raise click.UsageError(
             "--suite, --data, --labels, --protocol and --set are for a model, not for a plan"
         )
     if not is_file(path):
         raise ShoalError(f"{path}: no such file", fix="the plan that was run, or the name of a job")
-    wanted = read_plan(path)
-    jobs = check_plan(wanted)
+    wanted, jobs, problems = reachable(read_plan(path))
     done = [job for job in jobs if store.is_done(job.id)]
     if not done:
         raise ShoalError(f"{into}: no job of {path} is done", fix=f"shoal run {path}")
     page = plan_page(wanted, jobs, store, path.read_text(encoding="utf-8-sig"))
-    return page, [job.as_json() for job in done], f"{len(done)} of {len(jobs)} jobs"
+    return page, [job.as_json() for job in done], f"{len(done)} of {len(jobs)} jobs", problems

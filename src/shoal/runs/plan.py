@@ -21,7 +21,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote, unquote_plus
 
-from ..core.errors import PlanError, errors_at, nearest
+from ..core.errors import PlanError, ShoalError, errors_at, nearest
 from ..core.files import SPLIT, read_toml, split_name
 from ..core.ranges import LARGEST_SEED, Count, Within
 from ..models import SCHEMES, is_prompted, load_model, parse_spec
@@ -477,6 +477,25 @@ def check_plan(plan: Plan) -> list[Job]:
     """Return every job; raise if a file or model is missing."""
     with errors_at(plan.where):
         return plan.jobs()
+
+
+def reachable(plan: Plan) -> tuple[Plan, list[Job], dict[str, str]]:
+    """Return the plan without the models that cannot be loaded, its jobs, and the error of each of those models.
+
+    So the finished jobs of a plan stay readable after the folder of another model is gone.
+    """
+    try:
+        return plan, plan.jobs(), {}
+    except ShoalError:
+        problems = {}
+    for spec in plan.models.values():
+        try:
+            fingerprint_of(spec)
+        except ShoalError as problem:
+            problems[spec] = str(problem)
+    models = {name: spec for name, spec in plan.models.items() if spec not in problems}
+    narrowed = replace(plan, models=models) if models else plan
+    return narrowed, check_plan(narrowed), problems
 
 
 # Checkpoints by a pattern: `ckpt/seed-*/step-*`

@@ -157,9 +157,9 @@ def suite_from_rows(
                 _add_rows(suite, block, opened, found)
     if found.invalid.count and not (skip_invalid and suite.cases):
         total = found.invalid.count + len(suite.cases)
-        problem = found.invalid.error(path, found.unit, total, otherwise)
+        invalid = found.invalid.error(path, found.unit, total, otherwise)
         spellings = suite.spelling_problem() if suite.labels is None else None
-        raise problem.with_also(spellings) if spellings else problem
+        raise invalid.with_also(spellings) if spellings else invalid
     if not suite.cases:
         raise DataError(f"{path}: no cases", fix="check that this is the file you meant")
     with errors_at(str(path)):
