@@ -45,21 +45,6 @@ def test_a_result_read_back_says_what_scoring_anew_says(finished):
     assert any(outcome.error for outcome in brief_result(jobs[0], store).outcomes)
 
 
-def test_status_reads_neither_answers_nor_cases_nor_outcomes_of_finished_jobs(finished, capsys, monkeypatch):
-    store, _ = finished
-
-    def refuse(*_: object) -> None:
-        raise AssertionError("this need not be read")
-
-    for owner, name in ((RunStore, "answers"), (stores, "load_built"), (Lazy, "rows")):
-        monkeypatch.setattr(owner, name, refuse)
-    main(
-        ["status", str(store.folder.parent / "plan.toml"), "--into", str(store.folder)], standalone_mode=False
-    )
-    printed = capsys.readouterr().out
-    assert "2 done" in printed and "17 answers are" in printed and "--retry-errors" in printed
-
-
 def test_a_folder_in_place_of_a_file_of_cases_is_an_error(tmp_path):
     (tmp_path / "cases.jsonl").mkdir()
     with pytest.raises(StoreError, match="cases.jsonl: a folder"):
