@@ -337,13 +337,6 @@ def smollm2() -> Iterator[str]:
     return table("SmolLM2-135M-Instruct | stereotype score | language modelling score | icat", lines)
 
 
-def chat_sentiment() -> Iterator[str]:
-    """Yield the suite score of SmolLM2 under each prompt."""
-    rows = select(read("chat/chat.csv"), plan="sentiment", name="suite score")
-    lines = [[f"`{row['prompt']}`", interval(rows, prompt=row["prompt"]), row["n"]] for row in rows]
-    return table("prompt | suite score | cases", lines)
-
-
 def chat_bbq() -> Iterator[str]:
     """Yield accuracy and bias of SmolLM2 on BBQ under each prompt."""
     rows = select(read("chat/chat.csv"), plan="bbq")
@@ -650,7 +643,6 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "checkpoints": checkpoints,
     "SEAT": seat,
     "SmolLM2": smollm2,
-    "chat sentiment": chat_sentiment,
     "chat BBQ": chat_bbq,
     "chat choice": chat_choice,
     "downstream": downstream,
