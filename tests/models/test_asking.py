@@ -10,7 +10,7 @@ from shoal import load_model
 from shoal.core.records import Answers, Case
 from shoal.models import asking, batching
 from shoal.models.asking import classify_safely
-from shoal.protocols.behaviour.score import note_of
+from shoal.protocols.behaviour.score import caveats_note
 
 LABELS = ("negative", "neutral", "positive")
 TEXT = "the film meal was is not very good bad great awful and but i think it so , . !"
@@ -120,6 +120,6 @@ def test_what_was_cut_is_counted_and_said(folders):
     cases = cases_of([("good " * 100,), ("bad " * 60,), ("fine",), ("good " * 100,)])
     answers = ask_cases(load_model(f"hf:{folders['classifier']}"), cases, cases, LABELS)
     assert answers.facts == {"cut": 2, "asked": 3, "cut by": 54}
-    assert note_of(answers.facts) == ("2 of 3 distinct examples were truncated, by up to 54 tokens")
+    assert caveats_note(answers.facts) == ("2 of 3 distinct examples were truncated, by up to 54 tokens")
     short = cases_of([("good",)])
     assert ask_cases(load_model(f"hf:{folders['classifier']}"), short, short, LABELS).facts == {}

@@ -117,6 +117,7 @@ def matching_option(answer: str, options: Sequence[str]) -> int | None:
 
 
 def _question(row: Mapping[str, Any]) -> Question:
+    """Return a row of BBQ as a checked question; raise if BBQ cannot have such a row."""
     try:
         options = tuple(row[name] for name in OPTIONS)
         people = [row["answer_info"][name] for name in OPTIONS]

@@ -58,7 +58,7 @@ def validated(answers: Answers, count: int, labels: Sequence[str] | None, who: s
 
 
 def shortened(message: str) -> str:
-    """Return a message, cut at 2,000 characters.
+    """Return a message of a model or its server, cut at 2,000 characters.
 
     >>> shortened("x" * 5000)[-20:]
     '… (5,000 characters)'

@@ -233,7 +233,7 @@ class _Walk:
                     self.progress(trouble, 0, 0)
 
     def _read_losses(self) -> None:
-        """Add the losses of the last steps to the record; stop at one that is not finite."""
+        """Copy the losses of the last steps from the device to the record; raise at one that is not finite."""
         for loss in torch.stack(self.unread).tolist():
             self.log.losses.append(loss)
             if not math.isfinite(loss):

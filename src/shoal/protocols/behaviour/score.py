@@ -21,7 +21,7 @@ from .changes import changes
 from .judge import expect_of, judge, lacks_neutral, rows_of, with_neutral_band
 from .rules import Floats, Integers, judges_free_text
 from .settings import Settings
-from .wording import NO_ANSWER, NO_CASE_ANSWERED, NO_CASE_APPLIES, NOTHING, dead_words, note_of
+from .wording import NO_ANSWER, NO_CASE_ANSWERED, NO_CASE_APPLIES, NOTHING, caveats_note, dead_words
 
 SAID = "said"
 """The column with the model's answers to the examples of each case."""
@@ -210,7 +210,7 @@ def measure(
 
 def _with_facts(row: Measure, facts: Mapping[str, Any]) -> Measure:
     """Return a mean with further facts, and with them in words."""
-    note = "; ".join(filter(None, [row.reason, note_of(facts)]))
+    note = "; ".join(filter(None, [row.reason, caveats_note(facts)]))
     return replace(row, facts={**row.facts, **facts}, note=note)
 
 

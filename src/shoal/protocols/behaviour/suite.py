@@ -157,7 +157,7 @@ class Suite:
             for number, made in enumerate(cases, start=1):
                 with errors_at(f"{name}, case {number}"):
                     if not isinstance(made, Case):
-                        raise DataError(f"a {type(made).__name__}, not a case: {shortened(made)}", fix=YIELD)
+                        raise DataError(f"a {type(made).__name__}, not a case: {quoted(made)}", fix=YIELD)
                     self.add_case(name, str(number), made)
             return function
 
@@ -374,7 +374,7 @@ class Suite:
             raise DataError(f"label {label!r} is below 0", fix="number the labels from 0, or name them")
         if names and word not in names and not (is_number(word) and int(word) < len(names)):
             raise DataError(
-                f"label {shortened(label)} is not one of {some(names, 12)}",
+                f"label {quoted(label)} is not one of {some(names, 12)}",
                 fix=nearest(word, names[:100]) or "give case(..., label=...) one of those labels",
             )
 
@@ -390,14 +390,14 @@ def label_names(names: Any, what: str) -> tuple[str, ...]:
     )
     if not is_list or len(set(words)) < len(names):
         raise DataError(
-            f"{what} must be a list of two or more names, found {shortened(names)}",
+            f"{what} must be a list of two or more names, found {quoted(names)}",
             why=f"names are different texts without white space around them, at most {MOST_LABELS:,}",
             fix=f'{what} = ["negative", "positive"]',
         )
     return tuple(words)
 
 
-def shortened(value: object) -> str:
+def quoted(value: object) -> str:
     """Return a value for a message, cut after 80 characters."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:80]}…"

@@ -23,7 +23,7 @@ from ...data.invalid import first_few
 from ...data.suite import is_suite_file
 from .expect import DIRECTIONS, Expect
 from .rules import SPAN_RULES, needs_labels
-from .suite import DEFAULTS, Suite, label_names, labels_of, shortened
+from .suite import DEFAULTS, Suite, label_names, labels_of, quoted
 from .template_suites import is_sheet, is_yaml, read_sheet_suite, read_template_suite
 
 ROWS_AT_ONCE = 256
@@ -295,7 +295,7 @@ def _field(row: Mapping[str, Any], key: str) -> Any:
     value, (types, kind, fix) = row.get(key), FIELD_TYPES[key]
     is_empty = not value.strip() if isinstance(value, str) else value == []
     if is_empty or isinstance(value, bool) or not isinstance(value, types):
-        raise DataError(f"{key!r} must be {kind}, found {shortened(value)}", fix=fix)
+        raise DataError(f"{key!r} must be {kind}, found {quoted(value)}", fix=fix)
     return value
 
 
@@ -313,7 +313,7 @@ def _example(example: Any) -> Example:
         example = [example[field] for field in fields]
     if not isinstance(example, list) or not example or not all(isinstance(text, str) for text in example):
         raise DataError(
-            f"an example must be an object of texts, found {shortened(example)}",
+            f"an example must be an object of texts, found {quoted(example)}",
             fix='{"text": "…"}, or {"question1": "…", "question2": "…"}',
         )
     return tuple(example)

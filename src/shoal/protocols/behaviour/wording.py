@@ -70,8 +70,8 @@ CAVEATS: dict[str, Callable[[Facts], str]] = {
 ABOUT_LABELS = ("label map", "band", "never")
 
 
-def note_of(facts: Facts) -> str:
-    """Return facts of a measure in words."""
+def caveats_note(facts: Facts) -> str:
+    """Return the caveats of a suite's score as one note."""
     return "; ".join(_in_words(facts, CAVEATS))
 
 

@@ -176,6 +176,7 @@ def search_block(
 
 
 def _search_id(settings: Settings, problems: Sequence[Problem]) -> str:
+    """Return a hash of the problems and of what decides variants; reads the data and the suggesters' weights."""
     content = [settings.VERSION, identity(settings, "cases"), [asdict(problem) for problem in problems]]
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()[:16]
 

@@ -102,7 +102,7 @@ FILTERS = {
 
 
 def solved_legend(share: str) -> str:
-    """Return the meaning of a threshold column."""
+    """Return what "solved at 90 %" says of the variants of a problem."""
     return f"solved at {share}: at least {share} of a problem's variants are right"
 
 
