@@ -93,7 +93,10 @@ def table(rows: Sequence[Row]) -> str:
         f"| {row.shoal_seconds} | {row.memory} | `{row.script}.py` |\n"
         for row in rows
     ]
-    machines = dict.fromkeys(f"- `{row.script}.py`: {row.machine}, {row.day}\n" for row in rows)
+    by_day: dict[str, dict[str, None]] = {}
+    for row in rows:
+        by_day.setdefault(row.day, {}).update(dict.fromkeys(row.machine.split(", ")))
+    machines = [f"Measured on {day}: {', '.join(parts)}.\n" for day, parts in by_day.items()]
     return "".join([about, head, *lines, "\n", *machines])
 
 

@@ -206,7 +206,7 @@ def negative_transfer(groups: Mapping[str, str], capability: str, change: float,
 
 def untuned(method: str, task: str) -> str:
     """Return that a method takes vanilla's numbers."""
-    return f"{method}: the paper has no tuned numbers for {task}, so vanilla's are used."
+    return f"{method}: the paper has no tuned hyperparameters for {task}, so vanilla's are used."
 
 
 def shared(hold_out: str, cases: int, n: int) -> str:
