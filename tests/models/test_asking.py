@@ -1,6 +1,7 @@
 """Asking well: no answer depends on batch, order or padding; memory runs out politely; what was cut is counted."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -114,6 +115,19 @@ def test_a_batch_that_does_not_fit_is_halved_until_it_does(problem):
     assert not answers.errors and small.asked[:4] == [32, 16, 8, 4]
     assert vectors(answers).tolist() == large.classify(texts, None).probabilities.tolist()
     assert max(size for size in small.asked if size <= 5) == 4
+
+
+def test_batches_on_a_gpu_are_as_large_as_its_memory_allows(folders, monkeypatch):
+    import torch
+
+    memory = SimpleNamespace(total_memory=16 * 2**30)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: memory)
+    questions = batching.distinct(cases_of(some_texts(3_000)))
+    model = load_model(f"hf:{folders['classifier']}")
+    assert max(map(len, batching.batch_plan(model, questions))) == 64
+    model = load_model(f"hf:{folders['classifier']}")
+    vars(model)["device"] = "cuda"
+    assert len(batching.batch_plan(model, questions)) == 1
 
 
 def test_what_was_cut_is_counted_and_said(folders):

@@ -18,9 +18,11 @@ from ..core.records import Case, Example, Lazy
 from .interface import HasTokens, RemoteModel, StoredAnswers
 
 BATCH = 64
-"""The most examples in a batch."""
+"""The most examples in a batch without a tokenizer."""
 BATCH_TOKENS = 1_024
-"""The most tokens in a batch, padding included: the fastest size on two cores."""
+"""The most tokens in a batch on a CPU, padding included: the fastest size on two cores."""
+FEWEST_TOKENS = 16
+"""Tokens of an example that limit the number of examples in a batch."""
 BATCH_LETTERS = 32_000
 """The most characters in a batch, for models without a tokenizer."""
 
@@ -69,11 +71,12 @@ def batches(
     The longest come first, so that a lack of memory shows at once. Without lengths, characters are counted.
     """
     sizes = [sum(map(len, example)) for example in examples] if lengths is None else lengths
+    most = BATCH if lengths is None else budget // FEWEST_TOKENS
     order = sorted(range(len(examples)), key=lambda at: (-sizes[at], examples[at]))
     planned: list[list[int]] = []
     for at in order:
         longest = sizes[planned[-1][0]] if planned else 0
-        if not planned or len(planned[-1]) >= max(1, min(BATCH, budget // max(1, longest))):
+        if not planned or len(planned[-1]) >= max(1, min(most, budget // max(1, longest))):
             planned.append([])
         planned[-1].append(at)
     return planned
@@ -86,7 +89,8 @@ def batch_plan(model: object, questions: Questions) -> Sequence[Sequence[int]]:
     if isinstance(model, RemoteModel):
         return [[number] for number in range(len(questions.ids))]
     if isinstance(model, HasTokens):
-        return batches(questions.examples, model.lengths(questions.examples), BATCH_TOKENS)
+        budget = getattr(model, "batch_tokens", BATCH_TOKENS)
+        return batches(questions.examples, model.lengths(questions.examples), budget)
     return batches(questions.examples)
 
 

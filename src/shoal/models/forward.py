@@ -70,10 +70,15 @@ def tokens_per_batch(network: Any) -> int:
     """
     widest = int(getattr(network.config, "intermediate_size", None) or 1024)
     if network.device.type == "cuda":
-        torch, _ = libraries()
-        memory = int(torch.cuda.get_device_properties(network.device).total_memory)
-        return max(TOKENS, min(GPU_TOKENS, memory // (GPU_SHARE * GPU_BYTES * widest)))
+        return gpu_tokens(network.device, widest)
     return min(TOKENS, max(FEW_TOKENS, ACTIVATIONS // widest))
+
+
+def gpu_tokens(device: Any, widest: int) -> int:
+    """Return the most tokens of a batch in the memory of a GPU; `widest` is the size of the widest layer."""
+    torch, _ = libraries()
+    memory = int(torch.cuda.get_device_properties(device).total_memory)
+    return max(TOKENS, min(GPU_TOKENS, memory // (GPU_SHARE * GPU_BYTES * widest)))
 
 
 def padded(rows: Sequence[Any], pad: int, device: Any) -> "dict[str, Tensor]":

@@ -21,7 +21,7 @@ from ..core.records import Answers, Example
 from . import ModelSpec, likelihood, spans
 from .batching import BATCH_TOKENS, batches
 from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
-from .forward import Converted
+from .forward import Converted, gpu_tokens
 from .interface import Blank, Fillers, TokenScores
 from .labels import Spellings, check_order, extreme_labels, in_suite_order, parse_labels, suite_names
 from .loaded import Features, LoadedModel
@@ -146,6 +146,12 @@ class HFModel(LoadedModel):
         # Texts of different lengths, so that the conversion includes padding.
         examples = self.encode([("a",), ("a text that is longer than the other one",)])
         return Converted(network, examples, self.parallel_batches)
+
+    @cached_property
+    def batch_tokens(self) -> int:
+        """The most tokens in a batch: what a GPU's memory holds, or what is fastest on a CPU."""
+        widest = int(self.checkpoint.config.get("intermediate_size") or 1024)
+        return gpu_tokens(self.device, widest) if self.device.startswith("cuda") else BATCH_TOKENS
 
     @cached_property
     def parallel_batches(self) -> int:
@@ -384,7 +390,7 @@ class HFModel(LoadedModel):
         """
         table = Features()
         distinct = list(dict.fromkeys(examples)) if self.head is not None else []
-        for batch in batches(distinct, self.lengths(distinct), BATCH_TOKENS):
+        for batch in batches(distinct, self.lengths(distinct), self.batch_tokens):
             part = [distinct[at] for at in batch]
             table.add(part, self._head_input(part))
             progress(len(table), len(distinct))

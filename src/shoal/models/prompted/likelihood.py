@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checkpoint import libraries
-from ..forward import Tokens, length_batches, logits_at_places, padded
+from ..forward import Tokens, length_batches, logits_at_places, padded, tokens_per_batch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LOW_MASS = 0.5
 """Labels with less probability than this together are flagged."""
 READ_AT_ONCE = 2_048
-"""The most tokens in a batch, padding included."""
+"""The most tokens in a batch on a CPU, padding included."""
 
 Floats = NDArray[np.float64]
 
@@ -72,7 +72,7 @@ def causal(
         prefix = None
     known = len(prefix) if prefix else 0
     with logits_at_places(network) as ask:
-        for part in length_batches([len(text) - known for text in texts], READ_AT_ONCE):
+        for part in length_batches([len(text) - known for text in texts], _tokens_at_once(network)):
             places = [
                 sorted({place - known for c, label in read_off[at] for place in _places(choices[c], label)})
                 for at in part
@@ -135,6 +135,10 @@ def read_prefix(network: Any, tokens: Sequence[int]) -> Prefix | None:
     return Prefix(tuple(tokens), [(layer.keys, layer.values) for layer in layers])
 
 
+def _tokens_at_once(network: Any) -> int:
+    return tokens_per_batch(network) if network.device.type == "cuda" else READ_AT_ONCE
+
+
 def _places(choice: Choice, label: int) -> range:
     """Return the positions whose logits predict the tokens of a label: one before each."""
     start = len(choice.prompt) - 1
@@ -165,7 +169,9 @@ def sequence_to_sequence(
     shown = torch.cat([torch.full_like(targets[:, :1], begin), targets[:, :-1]], dim=1)
     counts = torch.tensor([[float(at < len(label)) for at in range(width)] for label in labels])
     scores: list[list[float]] = [[] for _ in prompts]
-    for part in length_batches([len(prompt) + len(labels) * width for prompt in prompts], READ_AT_ONCE):
+    for part in length_batches(
+        [len(prompt) + len(labels) * width for prompt in prompts], _tokens_at_once(network)
+    ):
         inputs = padded([Tokens(list(prompts[at])) for at in part], pad, network.device)
         mask = inputs.get("attention_mask", torch.ones_like(inputs["input_ids"]))
         with torch.inference_mode():

@@ -220,6 +220,11 @@ class PromptedModel(PromptAnswers):
         """The most tokens of prompt and answer together."""
         return self.model.longest
 
+    @property
+    def batch_tokens(self) -> int:
+        """The most tokens in a batch."""
+        return self.model.batch_tokens
+
     def lengths(self, examples: Sequence[Example]) -> list[int]:
         """Return the tokens of each prompt with the longest answer."""
         for example in examples:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...core.records import Example
 from ...models import load_model
-from ...models.batching import BATCH_TOKENS, batches
+from ...models.batching import batches
 from ...training.config import TrainConfig
 from ...training.environments import (
     Alike,
@@ -156,7 +156,7 @@ def probabilities_of(model: Any, examples: Sequence[Example], labels: Sequence[s
     distinct = list(dict.fromkeys(examples))
     place = {example: row for row, example in enumerate(distinct)}
     chances: Floats = np.zeros((0, 0))
-    for batch in batches(distinct, model.lengths(distinct), BATCH_TOKENS):
+    for batch in batches(distinct, model.lengths(distinct), model.batch_tokens):
         part = model.classify([distinct[at] for at in batch], labels)
         chances = np.zeros((len(distinct), len(part.labels))) if not chances.size else chances
         chances[list(batch)] = part.probabilities
