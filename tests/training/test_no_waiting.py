@@ -49,7 +49,8 @@ class NeverWaiting(TorchDispatchMode):
 @pytest.fixture
 def never_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Watch every step of every method."""
-    for kind in {owner for one in METHODS.values() for owner in one.__mro__ if "step" in vars(owner)}:
+    kinds: set[Any] = {owner for one in METHODS.values() for owner in one.__mro__ if "step" in vars(owner)}
+    for kind in kinds:
         monkeypatch.setattr(kind, "step", watched(kind.step))
 
 
@@ -128,7 +129,12 @@ def test_a_square_mask_hides_what_a_plain_one_hides():
 def test_losses_are_read_in_blocks_and_all_of_them(toy, fresh, monkeypatch):
     reads: list[int] = []
     tolist = torch.Tensor.tolist
-    monkeypatch.setattr(torch.Tensor, "tolist", lambda one: reads.append(one.numel()) or tolist(one))
+
+    def counted(tensor: Any) -> Any:
+        reads.append(tensor.numel())
+        return tolist(tensor)
+
+    monkeypatch.setattr(torch.Tensor, "tolist", counted)
     log = train(fresh(), toy, make_method("vanilla"), TrainConfig(1e-3, 4, 0.5), 0)
     blocks, rest = divmod(log.steps, BLOCK)
     assert blocks and [size for size in reads if size == BLOCK] == [BLOCK] * blocks and rest in reads

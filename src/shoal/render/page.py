@@ -194,7 +194,8 @@ def _page(
         parts = [Part("Changes", comparison_sections(comparison)), *parts]
         summary = comparison_summary(comparison, *models)
     else:
-        shown = [section.summary for part in parts for section in part.sections if section.summary]
+        joint = [part for part in parts if not part.job] or parts
+        shown = [section.summary for part in joint for section in part.sections if section.summary]
         summary = shown[0] if len(shown) == 1 else _summary(by_name, conclusions)
         if len(shown) == 1:  # its conclusion is the first screen
             conclusions = [finding for finding in conclusions if finding.kind != "conclusion"]
