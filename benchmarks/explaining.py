@@ -194,7 +194,7 @@ def main() -> None:
             seconds = measure(make(), SENTENCES[: options.sentences])
             for name, times in seconds.items():
                 if name != "shoal":
-                    work = f"{method}, {options.sentences} sentences, MiniLM, against {name}"
+                    work = f"{method}, {options.sentences} sentences, MiniLM"
                     record("explaining", work, seconds["shoal"], name, times, versions=versions)
 
 

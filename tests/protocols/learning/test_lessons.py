@@ -372,7 +372,7 @@ def test_the_paper_profile_trains_as_its_text_says():
 def test_a_method_without_tuned_numbers_says_so():
     settings = learning(suite="reading", iid="reading", train={"method": ["vanilla", "fish"]})
     assert [told.text for told in untuned_methods(settings)] == [
-        "fish: the paper has no tuned numbers for reading comprehension, so vanilla's are used."
+        "fish: the paper has no tuned hyperparameters for reading comprehension, so vanilla's are used."
     ]
     own = {"options": {"fish": {"learning_rate": 2e-5, "batch": 8, "epochs": 1}}}
     assert not untuned_methods(learning(suite="reading", train={"method": ["vanilla", "fish"], **own}))
