@@ -9,8 +9,10 @@ Jobs with the same case share its entry. Texts are lists of pieces; every second
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
+from itertools import groupby, takewhile
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -30,14 +32,8 @@ SMALL = 1_000_000
 
 def outcome_words(shown: ShownCase, answers: Sequence[str] = ()) -> list[str]:
     """Return the expectation, the answers and how far they moved, in words."""
-    words = [f"expected {shown.expected}"] if shown.expected else []
-    words += [f"got {answer}" for answer in answers]
-    return [*words, *([shown.change] if shown.change else [])]
-
-
-def error_of(shown: ShownCase) -> str:
-    """Return the error of a case; empty if the model answered."""
-    return shown.outcome.error if shown.outcome is not None else ""
+    expected = f"expected {shown.expected}" if shown.expected else ""
+    return list(filter(None, [expected, *(f"got {answer}" for answer in answers), shown.change]))
 
 
 def weighed_text(example: Weighed) -> list[str]:
@@ -88,38 +84,34 @@ def _words(text: str) -> list[str]:
 
 def _changed(old: Sequence[str], new: Sequence[str]) -> tuple[set[int], set[int]]:
     """Return the positions of words removed from the old text and added in the new one."""
-    shortest = min(len(old), len(new))
-    start = next((i for i in range(shortest) if old[i] != new[i]), shortest)
-    room = shortest - start
-    end = next((i for i in range(room) if old[-1 - i] != new[-1 - i]), room)
-    last_old, last_new = len(old) - end, len(new) - end
-    if (last_old - start) * (last_new - start) > SMALL:
-        return set(range(start, last_old)), set(range(start, last_new))
+    start = _shared(old, new)
+    end = _shared(old[start:][::-1], new[start:][::-1])
+    middles = [range(start, len(text) - end) for text in (old, new)]
+    if len(middles[0]) * len(middles[1]) > SMALL:
+        return set(middles[0]), set(middles[1])
     removed: set[int] = set()
     added: set[int] = set()
-    matcher = SequenceMatcher(None, old[start:last_old], new[start:last_new], autojunk=False)
-    for kind, i, j, k, m in matcher.get_opcodes():
+    before, after = ([text[i] for i in middle] for text, middle in zip((old, new), middles, strict=True))
+    for kind, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind != "equal":
-            removed |= set(range(start + i, start + j))
-            added |= set(range(start + k, start + m))
+            removed |= set(middles[0][i:j])
+            added |= set(middles[1][k:m])
     return removed, added
+
+
+def _shared(old: Sequence[str], new: Sequence[str]) -> int:
+    """Return the number of first words that are the same."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
 
 
 def _pieces(words: Sequence[str], touched: set[int]) -> Marked:
     """Join neighbouring words with the same mark; white space at the ends of an edit is not marked."""
-    pieces: Marked = []
-    for word, is_touched in _without_ends(words, touched):
-        if pieces and pieces[-1][1] == is_touched:
-            pieces[-1] = (pieces[-1][0] + word, is_touched)
-        else:
-            pieces.append((word, is_touched))
-    return pieces
-
-
-def _without_ends(words: Sequence[str], touched: set[int]) -> Iterator[tuple[str, bool]]:
-    for position, word in enumerate(words):
-        inside = {position - 1, position + 1} <= touched
-        yield word, position in touched and (not word.isspace() or inside)
+    marks = [
+        place in touched and (not word.isspace() or {place - 1, place + 1} <= touched)
+        for place, word in enumerate(words)
+    ]
+    runs = groupby(zip(words, marks, strict=True), key=itemgetter(1))
+    return [("".join(word for word, _ in run), is_touched) for is_touched, run in runs]
 
 
 # Cases of a page
@@ -154,9 +146,7 @@ def shelf(results: Mapping[str, Result], room: int = ROOM) -> dict[str, Any]:
     chosen = _chosen(jobs, room)
     values = _values([jobs[job].cases[place] for job, place in chosen])
     held = Counter((job, verdict(jobs[job].outcomes[place])) for job, place in chosen)
-    answers = [
-        _answers(result, [place for of, place in chosen if of == job]) for job, result in enumerate(jobs)
-    ]
+    answers = [_answers(result, [at for of, at in chosen if of == job]) for job, result in enumerate(jobs)]
     numbers: dict[tuple[str, Any], int] = {}
     cases: list[dict[str, Any]] = []
     rows = []
@@ -282,14 +272,10 @@ def _cut(text: str) -> str:
     return text if left <= 0 else f"{text[:LONGEST]} … ({left:,} more characters)"
 
 
-def _alternating(marked: Sequence[tuple[str, bool]]) -> list[str]:
+def _alternating(marked: Marked) -> list[str]:
     """Return pieces that alternate between unchanged and changed; the first may be empty."""
-    pieces = [""]
-    for text, touched in marked:
-        if touched != (len(pieces) % 2 == 0):
-            pieces.append("")
-        pieces[-1] += printable(text)
-    return pieces
+    start = [""] if not marked or marked[0][1] else []
+    return [*start, *(printable(text) for text, _ in marked)]
 
 
 def _answers(result: Result, places: Sequence[int]) -> dict[int, Sequence[str]]:

@@ -31,7 +31,7 @@ from ..core.views import (
     Weighed,
     WeighedWords,
 )
-from .cases import attribution, error_of, marked_edits, outcome_words
+from .cases import attribution, marked_edits, outcome_words
 from .html_parts import (
     EMPTY,
     classes,
@@ -230,7 +230,7 @@ def _case(shown: ShownCase) -> Markup:
         fields = joined((_marked(pieces) for pieces in texts), ' <span class="and">¦</span> ')
         name = "variant" if number else "original"
         lines.append(Markup('<p class="{}" dir="auto">{}{}</p>').format(name, fields, label))
-    error = error_of(shown)
+    error = shown.outcome.error if shown.outcome else ""
     outcome = [words(part) for part in outcome_words(shown)]
     outcome += [Markup('<span class="t-bad">{}</span>').format(words(error))] if error else []
     below = Markup('<p class="went">{}</p>').format(joined(outcome, ", ")) if outcome else EMPTY

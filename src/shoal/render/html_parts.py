@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup, escape
 
-from ..core.measures import Quantity, quantity
+from ..core.measures import quantity
 from ..core.records import Measure
 from ..core.text import printable
 from ..core.views import Cell, Curves, Dots, Line, Number, Piece, Scatter, Tones
@@ -23,6 +23,7 @@ from .tables import (
     pieces_of,
     place_text,
     scale_ends,
+    tick_text,
     tone_of,
     tones_of,
     value_text,
@@ -308,11 +309,6 @@ def _step(length: float) -> float:
     rough = length / 6 if length > 0 else 0.2
     power = 10.0 ** floor(log10(rough))
     return float(next((factor for factor in (1, 2, 5, 10) if factor * power >= rough * 0.999), 10) * power)
-
-
-def tick_text(value: float, what: Quantity) -> str:
-    """Return a tick label; shares in per cent."""
-    return f"{round(100 * value, 9) if what.unit == 'share' else value:g}".replace("-", "−")
 
 
 def _axes(plane: Plane, name: str, text: Callable[[float], str], measure: Measure) -> Markup:

@@ -90,26 +90,16 @@ def renamed(content: Content, names: Mapping[str, str]) -> Content:
     if not names:
         return content
     pattern = re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))))
-    return _renamed(content, pattern, names)  # type: ignore[no-any-return]
 
+    def changed(part: Any) -> Any:
+        if isinstance(part, str):
+            return pattern.sub(lambda match: names[match[0]], part)
+        if isinstance(part, Case | Measure | Outcome | Result):
+            return part
+        if is_dataclass(part) and not isinstance(part, type):
+            return replace(part, **{field.name: changed(getattr(part, field.name)) for field in fields(part)})
+        if isinstance(part, Mapping):
+            return {changed(key): changed(value) for key, value in part.items()}
+        return type(part)(map(changed, part)) if isinstance(part, tuple | list) else part
 
-def _renamed(content: Any, pattern: re.Pattern[str], names: Mapping[str, str]) -> Any:
-    if isinstance(content, str):
-        return pattern.sub(lambda match: names[match[0]], content)
-    if isinstance(content, Case | Measure | Outcome | Result):
-        return content
-    if is_dataclass(content) and not isinstance(content, type):
-        changes = {}
-        for part in fields(content):
-            before = getattr(content, part.name)
-            after = _renamed(before, pattern, names)
-            if after is not before:
-                changes[part.name] = after
-        return replace(content, **changes) if changes else content
-    if isinstance(content, Mapping):
-        return {
-            _renamed(key, pattern, names): _renamed(value, pattern, names) for key, value in content.items()
-        }
-    if isinstance(content, tuple | list):
-        return type(content)(_renamed(part, pattern, names) for part in content)
-    return content
+    return changed(content)  # type: ignore[no-any-return]

@@ -37,7 +37,7 @@ from ..core.views import (
     WeighedWords,
     to_read,
 )
-from .cases import WEIGHED, error_of, marked_edits, outcome_words, weighed_text
+from .cases import WEIGHED, marked_edits, outcome_words, weighed_text
 from .layout import Grid, ShownColumn, fold, lay_out
 from .tables import (
     as_table,
@@ -332,7 +332,8 @@ def case_lines(case: ShownCase, width: int) -> list[Line]:
     lines += [Line(f"      … and {more} more")] if more else []
     words = [on_one_line(part) for part in outcome_words(case, () if several else answers[:1])]
     below = Line(f"      {', '.join(words)}", "dim")
-    if error := error_of(case):
+    error = case.outcome.error if case.outcome else ""
+    if error:
         below.append(f"{', ' if words else ''}{on_one_line(error)}", "not dim red")
     return [*lines, *(fold(below, width) if below.plain.strip() else [])]
 
