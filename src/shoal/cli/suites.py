@@ -1,8 +1,10 @@
 """The verbs `check`, `import` and `export`."""
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -289,24 +291,19 @@ def _answered_result(job: "Job", name: str, store: "RunStore", progress: "Progre
     answers = final_answers(job.settings, answers_of(job, store, built, model))
     shown = with_neutral_band(answers, built.cases, job.settings.resolved("band"))
     words = list(shown.texts) or [shown.labels[code] for code in shown.predictions.tolist()]
-    chances = [None] * len(words) if shown.texts else confidence_of(shown).tolist()
+    chances = [math.nan] * len(words) if shown.texts else confidence_of(shown).tolist()
+    given = iter(
+        (None, None) if place in answers.errors else (word, None if math.isnan(chance) else chance)
+        for place, (word, chance) in enumerate(zip(words, chances, strict=True))
+    )
     result = brief_result(job, store, progress)
-    rows, place = [], 0
+    rows = []
     for case, outcome in zip(built.cases, result.outcomes, strict=True):
-        places = range(place, place + len(case.examples))
-        predicted = tuple(None if row in answers.errors else words[row] for row in places)
-        sure = tuple(
-            None if row in answers.errors or not _is_number(chances[row]) else chances[row] for row in places
-        )
+        predicted, sure = zip(*islice(given, len(case.examples)), strict=True)
         rows.append(AnsweredCase(case, predicted, sure, outcome.passed, outcome.error))
-        place = places.stop
     answered_at = (store.job_folder(job.id) / "answers.jsonl").stat().st_mtime
     suite = Path(job.settings.suite).name.split(".")[0]
     return AnsweredResult(job.id, job.model, suite, answered_at, rows, result.measures)
-
-
-def _is_number(chance: float | None) -> bool:
-    return chance is not None and chance == chance
 
 
 def _export_task(target: str, name: str, out: Path | None, _store: "RunStore") -> tuple[Path, str]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..core.measures import quantity
-from ..core.records import Case, Example, Measure, Outcome, Result, values_of, verdicts_of
+from ..core.records import Case, Example, Measure, Result, values_of, verdicts_of
 from ..core.text import printable
 from ..core.views import WEAK, ShownCase, Weighed, expected_words
 from .tables import plain, value_text
@@ -131,32 +131,26 @@ KINDS = "01-e"
 
 PASS_OR_FAIL = ["fails", "passes"]
 
-Place = tuple[int, int]
-"""A job and the position of a case in its result."""
-
-
-def verdict(outcome: Outcome) -> int:
-    """Return an outcome as a number."""
-    return KINDS.index(verdicts_of([outcome]))
-
 
 def shelf(results: Mapping[str, Result], room: int = ROOM) -> dict[str, Any]:
     """Return the cases of a page; equal results give equal data."""
     jobs = list(results.values())
     chosen = _chosen(jobs, room)
-    values = _values([jobs[job].cases[place] for job, place in chosen])
-    held = Counter((job, verdict(jobs[job].outcomes[place])) for job, place in chosen)
-    answers = [_answers(result, [at for of, at in chosen if of == job]) for job, result in enumerate(jobs)]
+    values = _values([jobs[job].cases[place] for _, _, job, place in chosen])
+    held = Counter((job, ORDER[rank]) for rank, _, job, place in chosen)
+    answers = [
+        _answers(result, [at for *_, of, at in chosen if of == job]) for job, result in enumerate(jobs)
+    ]
     numbers: dict[tuple[str, Any], int] = {}
     cases: list[dict[str, Any]] = []
     rows = []
-    for job, place in chosen:
+    for rank, _, job, place in chosen:
         case, outcome = jobs[job].cases[place], jobs[job].outcomes[place]
         number = numbers.setdefault((case.id, case.examples), len(numbers))
         if number == len(cases):
             cases.append(_case(case, values))
         said = [printable(str(answer)) for answer in answers[job].get(place, ())]
-        rows.append([job, number, verdict(outcome), said, printable(outcome.error)])
+        rows.append([job, number, ORDER[rank], said, printable(outcome.error)])
     groups = [{"name": printable(name), "values": [*map(printable, known)]} for name, known in values.items()]
     about = [
         _job(name, result, [held[job, kind] for kind in range(4)])
@@ -218,19 +212,24 @@ def _values(cases: Sequence[Case]) -> dict[str, dict[str, int]]:
     return values
 
 
-def _chosen(results: Sequence[Result], room: int) -> list[Place]:
-    """Return the places of the cases that fit: each group in turn, its worst case first."""
+def _chosen(results: Sequence[Result], room: int) -> list[tuple[int, float, int, int]]:
+    """Return rank, value, job and place of the cases that fit: each group in turn, its worst case first.
+
+    Failing cases come first in the list, the worst of them before the others.
+    """
     queue: list[tuple[int, int, int, int]] = []
+    every = [np.nan_to_num(values_of(result.outcomes)) for result in results]
     for job, result in enumerate(results):
-        verdicts, values = verdicts_of(result.outcomes), values_of(result.outcomes)
-        turns: Counter[tuple[str, str]] = Counter()
-        for place in sorted(range(len(verdicts)), key=lambda place: np.nan_to_num(values[place])):
-            letter, group = verdicts[place], next(iter(result.cases[place].groups.values()), "")
-            queue.append((ORDER.index(KINDS.index(letter)), turns[letter, group], job, place))
-            turns[letter, group] += 1
-    chosen: list[Place] = []
+        verdicts = verdicts_of(result.outcomes)
+        turns: Counter[tuple[int, str]] = Counter()
+        for place in np.argsort(every[job], kind="stable").tolist():
+            rank = ORDER.index(KINDS.index(verdicts[place]))
+            group = next(iter(result.cases[place].groups.values()), "")
+            queue.append((rank, turns[rank, group], job, place))
+            turns[rank, group] += 1
+    chosen: list[tuple[int, float, int, int]] = []
     known: set[tuple[str, Any]] = set()
-    for _, _, job, place in sorted(queue):
+    for rank, _, job, place in sorted(queue):
         case = results[job].cases[place]
         room -= A_ROW
         if (case.id, case.examples) not in known:
@@ -238,15 +237,8 @@ def _chosen(results: Sequence[Result], room: int) -> list[Place]:
             room -= sum(min(len(text), LONGEST) for example in case.examples for text in example)
         if room < 0:
             break
-        chosen.append((job, place))
-    return sorted(chosen, key=lambda place: _rank(results, place))
-
-
-def _rank(results: Sequence[Result], place: Place) -> tuple[int, float, int, int]:
-    """Return the sort key of a case: failing ones first, the worst of them before the others."""
-    outcome = results[place[0]].outcomes[place[1]]
-    kind = verdict(outcome)
-    return ORDER.index(kind), (outcome.value or 0.0) if kind == FAIL else 0.0, *place
+        chosen.append((rank, 0.0 if rank else float(every[job][place]), job, place))
+    return sorted(chosen)
 
 
 def _case(case: Case, values: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:

@@ -118,8 +118,8 @@ def _table(table: Table, *, heat: bool = False) -> Markup:
     while rows and not rows[-1].cells:
         rows.pop()
     body = joined(_row(row, table, heat=heat) for row in rows)
-    kind = classes("heat" if heat else "")
-    return Markup('<div class="wide"><table{}>{}<tbody>{}</tbody></table></div>').format(kind, top, body)
+    table_tag = Markup('<div class="wide"><table{}>{}<tbody>{}</tbody></table></div>')
+    return table_tag.format(classes("heat" if heat else ""), top, body)
 
 
 def _heading(table: Table, position: int) -> Markup:
@@ -131,16 +131,13 @@ def _heading(table: Table, position: int) -> Markup:
         title += Markup('<span class="scale"><span>{}</span><span>{}</span></span>').format(low, high)
     if not title:
         return Markup("<td></td>")
-    return Markup('<th scope="col"{}>{}</th>').format(classes(_side(column), _spare(column)), title)
+    return Markup('<th scope="col"{}>{}</th>').format(_column_classes(column), title)
 
 
-def _side(column: Column) -> str:
-    return "right" if column.align == "right" and column.scale is None else ""
-
-
-def _spare(column: Column) -> str:
-    """Return the class of columns that the first chart of a page leaves out on a phone."""
-    return "spare" if column.spare else ""
+def _column_classes(column: Column, broad: str = "") -> Markup:
+    """Return the classes of a column; the first chart of a page leaves spare ones out on a phone."""
+    side = "right" if column.align == "right" and column.scale is None else broad
+    return classes(side, "spare" if column.spare else "")
 
 
 def _row(row: Row, table: Table, *, heat: bool) -> Markup:
@@ -162,7 +159,7 @@ def _cell(row: Row, position: int, table: Table, *, heat: bool) -> Markup:
     content = joined(_piece(piece, column, row) for piece in pieces_of(cell))
     broad = "broad" if len(content.striptags()) > LONG else ""
     if position != _name_column(table):
-        return Markup("<td{}>{}</td>").format(classes(_side(column) or broad, _spare(column)), content)
+        return Markup("<td{}>{}</td>").format(_column_classes(column, broad), content)
     if not content.striptags():
         return Markup("<td></td>")
     inside = "inside" if plain(cell).startswith(" ") else ""

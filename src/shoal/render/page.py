@@ -403,6 +403,11 @@ def failed_checks(results: Iterable[Result]) -> list[str]:
 JOB_COLUMNS = ("job", "model", "protocol", "profile", "other settings", "label mapping", "answered on", "id")
 LABEL_FACTS = ("label map", "band", "never")
 """Facts about the mapping of a model's labels."""
+CHECKED = {
+    None: Words("not checked", "quiet"),
+    True: Words("✓ passed", "good"),
+    False: Words("✗ failed", "bad"),
+}
 
 
 def _provenance(results: Mapping[str, Result], dates: Mapping[str, str]) -> list[Section]:
@@ -419,7 +424,7 @@ def _provenance(results: Mapping[str, Result], dates: Mapping[str, str]) -> list
         cells += [_label_mapping(result), dates.get(identity, "")]
         rows.append(Row([*cells, Words(identity, "quiet")]))
         checks += [
-            Row([name, str(check["name"]), _outcome(check), str(check["detail"])])
+            Row([name, str(check["name"]), CHECKED[check["ok"]], str(check["detail"])])
             for check in result.job.get("checks", ())
         ]
     jobs = Table([Column(title, "left") for title in JOB_COLUMNS], rows)
@@ -429,12 +434,6 @@ def _provenance(results: Mapping[str, Result], dates: Mapping[str, str]) -> list
         columns += [Column(title, "left") for title in ("self-check", "", "detail")]
         sections.append(Section("Self-checks", blocks=[Table(columns, checks)]))
     return sections
-
-
-def _outcome(check: Mapping[str, Any]) -> Words:
-    if check["ok"] is None:
-        return Words("not checked", "quiet")
-    return Words("✓ passed", "good") if check["ok"] else Words("✗ failed", "bad")
 
 
 def _plain(value: Any) -> str:

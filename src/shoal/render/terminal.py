@@ -251,24 +251,19 @@ SMALL_CHANGE = 0.05
 
 def heat_map_lines(block: HeatMap, width: int) -> list[Line]:
     """Return coloured whole per cent; columns that do not fit come in blocks below each other."""
-    names, above, last = [], {}, ""
-    for position, (name, group) in enumerate(block.rows):
-        if group and group != last:
-            above[position] = [Line(on_one_line(group), "bold")]
-        last = group
-        names.append(Line(f"  {on_one_line(name)}") if group else Line(on_one_line(name), "bold"))
-    columns = [ShownColumn("", names, "left", folds=True)]
-    if block.kinds:
-        columns.append(ShownColumn("", [Line(on_one_line(kind), "dim") for kind in block.kinds], "left"))
-    first = len(columns) + block.baselines
+    table = grid_of(as_table(block))
+    first = len(table.columns) - len(block.columns)
+    columns = list(table.columns[:first])
     for position, (name, group) in enumerate(block.columns):
-        places = [(row, position) for row in range(len(block.rows))]
         cells = [
-            _heat(block.cells.get(place)).append(f" {block.marks.get(place, '')}".rstrip(), "dim")
-            for place in places
+            _heat(block.cells.get((row, position))).append(
+                f" {block.marks.get((row, position), '')}".rstrip(), "dim"
+            )
+            for row in range(len(block.rows))
         ]
         columns.append(ShownColumn(on_one_line(name), cells, group=on_one_line(group)))
-    return _framed(block, lay_out(Grid(columns, above, gap=1, repeated=first), width), width)
+    grid = Grid(columns, table.above, gap=1, repeated=first + block.baselines)
+    return _framed(block, lay_out(grid, width), width)
 
 
 def _heat(measure: Measure | None) -> Line:
