@@ -134,13 +134,10 @@ def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
             for side, results in (("A", comparison.a), ("B", comparison.b))
             for result in results
         ]
-        cases = [
-            {"case_id": case.id, "change": "fail to pass" if up else "pass to fail"}
-            for case, up in comparison.changed()
-        ]
-        options.echo_object(
-            jobs, comparison.measures, comparison.findings, **({"changed": cases} if changed else {})
-        )
+        words = {True: "fail to pass", False: "pass to fail"}
+        cases = [{"case_id": case.id, "change": words[up]} for case, up in comparison.changed()]
+        more = {"changed": cases} if changed else {}
+        options.echo_object(jobs, comparison.measures, comparison.findings, **more)
     elif form == "csv":
         options.echo_table(rows_as_csv(rows_for_csv(comparison)))
     else:
@@ -397,10 +394,8 @@ def reproduce_command(name: str, data: Path, as_json: bool) -> None:
     if as_json:
         names = ("row", "column", "published", "found")
         wrong = [{name: getattr(cell, name) for name in names} for cell in made.mismatches]
-        matching = len(made.cells) - len(wrong)
-        options.echo_object(
-            made.jobs, made.measures, (), cells=len(made.cells), matching=matching, mismatches=wrong
-        )
+        counts = {"cells": len(made.cells), "matching": len(made.cells) - len(wrong)}
+        options.echo_object(made.jobs, made.measures, (), **counts, mismatches=wrong)
     else:
         print_sections(reproduction_sections(made))
     if made.mismatches:

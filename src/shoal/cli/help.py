@@ -125,8 +125,6 @@ def help_command(ctx: click.Context, topic: str | None) -> None:
       shoal help models
       shoal help compare
     """
-    from ..protocols import PROTOCOLS
-
     root = ctx.find_root()
     assert isinstance(root.command, click.Group)
     if topic is None:
@@ -140,8 +138,6 @@ def help_command(ctx: click.Context, topic: str | None) -> None:
         known = [*TOPICS, *root.command.commands]
         near = get_close_matches(topic, known, 1)
         fix = f"try: shoal help {near[0]}" if near else f"topics: {', '.join(TOPICS)}; or any command"
-        if topic in PROTOCOLS:
-            fix = f"it is a protocol; try: shoal list settings {topic}, or shoal help try"
         raise click.UsageError(f"no topic or command {topic!r}; {fix}")
 
 

@@ -156,9 +156,8 @@ def _errors(measure: Measure) -> list[list[float]] | None:
     """Return the distances to both ends of the interval."""
     if measure.interval is None:
         return None
-    value = _scaled(measure)
-    low, high = (_scaled(measure, end) for end in measure.interval)
-    return [[max(0.0, value - low)], [max(0.0, high - value)]]
+    low, high = (_scaled(measure, end) - _scaled(measure) for end in measure.interval)
+    return [[max(0.0, -low)], [max(0.0, high)]]
 
 
 def _colour(tone: Tones, number: int) -> str:
@@ -186,7 +185,9 @@ def draw_heat_map(block: HeatMap, axes: Any) -> None:
         text = f"{_scaled(measure):.0f}" if shares and is_defined(measure) else value_text(measure)
         text = "\n".join(filter(None, (text, block.marks.get((i, j)))))
         axes.text(j, i, text.replace("-", "−"), ha="center", va="center", fontsize=6, color=INK)
-    rows, columns = _heat_map_names(block)
+    kinds = block.kinds or [""] * len(block.rows)
+    rows = [_short(f"{name}  {kind}".strip()) for (name, _), kind in zip(block.rows, kinds, strict=True)]
+    columns = [_short(f"{group} {name}".strip()) for name, group in block.columns]
     axes.set_xticks(range(len(columns)), map(_text, columns), rotation=45, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(len(rows)), map(_text, rows))
     groups = [group for _, group in block.rows]
@@ -231,7 +232,8 @@ def draw_dots(block: Table, axes: Any) -> None:
     for i, (_, dots) in enumerate(rows):
         known = [measure for measure in dots.measures if is_defined(measure)]
         values = [_scaled(measure) for measure in known]
-        style = {"markersize": 4, "color": COLOURS[0], "clip_on": not _inside(known, scale)}
+        is_inside = all(scale[0] <= (measure.value or 0.0) <= scale[1] for measure in known)
+        style = {"markersize": 4, "color": COLOURS[0], "clip_on": not is_inside}
         if len(known) == 1:
             axes.errorbar(values, [i], xerr=_errors(known[0]), fmt="o", **style)
         elif dots.change:
@@ -249,10 +251,6 @@ def draw_dots(block: Table, axes: Any) -> None:
     axes.set_xlabel(_text(_unit(first)))
 
 
-def _inside(measures: Sequence[Measure], scale: tuple[float, float]) -> bool:
-    return all(scale[0] <= (measure.value or 0.0) <= scale[1] for measure in measures)
-
-
 def draw_scatter(block: Scatter, axes: Any) -> None:
     """Draw a point for each name, with the names if there are few."""
     known = [(name, x, y) for name, x, y in block.points if is_defined(x) and is_defined(y)]
@@ -265,13 +263,6 @@ def draw_scatter(block: Scatter, axes: Any) -> None:
     axes.axline((0, 0), slope=1, color=QUIET, linewidth=0.8, linestyle=":")
     axes.set_xlabel(_name(block.axes[0]))
     axes.set_ylabel(_name(block.axes[1]))
-
-
-def _heat_map_names(block: HeatMap) -> tuple[list[str], list[str]]:
-    """Return the names of rows, with their kinds, and of columns, with their groups."""
-    kinds = block.kinds or [""] * len(block.rows)
-    rows = [_short(f"{name}  {kind}".strip()) for (name, _), kind in zip(block.rows, kinds, strict=True)]
-    return rows, [_short(f"{group} {name}".strip()) for name, group in block.columns]
 
 
 FIGURES: Mapping[type, tuple[Callable[[Any, Any], None], Callable[[Any], tuple[float, float]]]] = {

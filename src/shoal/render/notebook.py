@@ -4,7 +4,6 @@ Every text from data is escaped, as on the page; there are no scripts.
 """
 
 from collections.abc import Sequence
-from functools import cache
 from importlib.resources import files
 
 from markupsafe import Markup
@@ -13,7 +12,7 @@ from ..comparing.pairs import Comparison
 from ..comparing.view import IN_PYTHON, comparison_sections, verdict_sections
 from ..core.display import result_text
 from ..core.measures import unit_word
-from ..core.records import Measures, Result
+from ..core.records import Measure, Measures, Result
 from ..core.views import Cell, Column, Number, Row, Section, Table, to_read
 from ..runs.decisions import Gate
 from ..runs.viewing import result_sections
@@ -39,8 +38,9 @@ def html_of(thing: Result | Measures | Comparison | Gate) -> str:
         sections = comparison_sections(thing, hints=IN_PYTHON)
     else:
         sections = verdict_sections(thing.verdicts, thing.result, every=True)
+    style = Markup(files("shoal.render").joinpath("templates/notebook.css").read_text("utf-8"))
     body = joined(map(section_html, to_read(sections)))
-    return str(Markup('<div class="shoal"><style>{}</style>{}</div>').format(_style(), body))
+    return str(Markup('<div class="shoal"><style>{}</style>{}</div>').format(style, body))
 
 
 def measures_text(measures: Measures) -> str:
@@ -49,23 +49,17 @@ def measures_text(measures: Measures) -> str:
     return "\n".join(line.plain for line in lines) or "no measures"
 
 
-@cache
-def _style() -> Markup:
-    return Markup(files("shoal.render").joinpath("templates/notebook.css").read_text("utf-8"))
-
-
 def _measures_section(measures: Measures) -> Section:
     """Return a table of the first measures."""
     groups = list(dict.fromkeys(name for row in measures[:SHOWN] for name in row.groups))
     columns = [Column("measure", "left", once=True), *(Column(name, "left") for name in groups)]
     columns += [Column("value"), Column("95 % CI"), Column("n")]
-    rows = [Row(_cells(measures, place, groups)) for place in range(min(SHOWN, len(measures)))]
+    rows = [Row(_cells(row, groups)) for row in measures[:SHOWN]]
     more = len(measures) - SHOWN
     return Section(blocks=[Table(columns, rows)], notes=[f"{more:,} more: .to_pandas()"] if more > 0 else [])
 
 
-def _cells(measures: Measures, place: int, groups: Sequence[str]) -> list[Cell]:
-    row = measures[place]
+def _cells(row: Measure, groups: Sequence[str]) -> list[Cell]:
     return [
         f"{row.name} of {row.of}" if row.of else row.name,
         *(row.groups.get(name, "") for name in groups),

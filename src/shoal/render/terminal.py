@@ -3,7 +3,7 @@
 To show a new kind of block: write a function from block and width to lines, and add it to BLOCKS.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
@@ -102,25 +102,20 @@ def section_lines(
         hidden = 0 if full else max(0, len(section.notes) - NOTES)
         notes = [*section.notes[: len(section.notes) - hidden]]
         notes += [f"{hidden} more note{'s' if hidden > 1 else ''}: {more}"] if hidden else []
-        for part in _parts(replace(section, notes=notes), width, coloured=coloured):
+        # Names of models and files stay whole, so that they can be copied.
+        parts = [[*_title(section.title, width, whole=True), *_paragraph(section.text, width)]]
+        warnings = [Line(f"! {printable(words)}", STYLES["doubt"]) for words in section.warnings]
+        parts.append([part for line in warnings for part in fold(line, width, hang=2)])
+        for block in section.blocks:
+            if isinstance(block, WeighedWords):
+                parts.append(weighed_lines(block, width, coloured=coloured))
+            else:
+                parts.append(BLOCKS[type(block)](block, width))
+        for part in [*parts, _quiet(notes, width)]:
             while part and not part[-1].plain:
                 part.pop()
             lines += [Line(""), *part] if lines and part else part
     return lines
-
-
-def _parts(section: Section, width: int, *, coloured: bool) -> Iterator[list[Line]]:
-    """Yield groups of lines; an empty line goes between them."""
-    # Names of models and files stay whole, so that they can be copied.
-    yield [*_title(section.title, width, whole=True), *_paragraph(section.text, width)]
-    warnings = [Line(f"! {printable(words)}", STYLES["doubt"]) for words in section.warnings]
-    yield [part for line in warnings for part in fold(line, width, hang=2)]
-    for block in section.blocks:
-        if isinstance(block, WeighedWords):
-            yield weighed_lines(block, width, coloured=coloured)
-        else:
-            yield BLOCKS[type(block)](block, width)
-    yield _quiet(section.notes, width)
 
 
 def _title(title: Cell, width: int, *, whole: bool = False) -> list[Line]:
@@ -159,16 +154,15 @@ def table_lines(block: Table, width: int) -> list[Line]:
 def grid_of(table: Table) -> Grid:
     """Return a table's columns, and its headings and gaps between the rows; only pages and figures draw dots."""
     table = without_dots(without_repeats(table))
-    rows = [row for row in table.rows if is_full(row, table)]
+    rows: list[Row] = []
     above: dict[int, list[Line]] = {}
-    position = 0
     for row in table.rows:
         if is_full(row, table):
-            position += 1
+            rows.append(row)
         else:
             pieces = [piece for cell in row.cells for piece in pieces_of(cell)]
             heading = _cell(pieces, _field_widths([pieces]), [row.tone or "strong"], tall=False)
-            above.setdefault(position, []).append(heading)
+            above.setdefault(len(rows), []).append(heading)
     if not any(above.get(len(rows), ())):
         above.pop(len(rows), None)  # a gap at the end
     numbers = [i for i, column in enumerate(table.columns) if column.align == "right"]
@@ -183,10 +177,10 @@ def _column(column: Column, position: int, rows: Sequence[Row]) -> ShownColumn:
     widths = _field_widths(cells)
     texts, tall = (
         [
-            _cell(cell, widths, (column.tone, row.tone), tall=is_tall)
+            _cell(cell, widths, (column.tone, row.tone), tall=below)
             for cell, row in zip(cells, rows, strict=True)
         ]
-        for is_tall in (False, True)
+        for below in (False, True)
     )
     tall = tall if has_intervals else []
     folds = column.align == "left"
