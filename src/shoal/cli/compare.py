@@ -293,8 +293,10 @@ def rank_command(
 
 
 def _check_rank(models: Sequence[str], data: tuple[str, ...], pool: str, out: Path | None) -> None:
-    if len(models) < 2:
+    if not models:
         raise click.UsageError("name two models or more")
+    if len(models) < 2:
+        raise PlanError("one model only", why="a ranking needs two", fix=f"shoal rank {models[0]} MODEL …")
     twice = next((model for model in models if models.count(model) > 1), None)
     if twice:
         raise PlanError(f"model {twice!r} is given twice", fix="name it once")

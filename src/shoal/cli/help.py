@@ -45,26 +45,6 @@ write %26 for & and %2B for +; --labels does that for you.
 More: `shoal list models`, `shoal list prompts`.
 """
 
-SETTINGS = """
-Settings of a protocol, such as its suite or split.
-
-  --suite NAME, --data NAME    the two that most commands need
-  --set KEY=VALUE              any other; repeat for more
-  --set KEY=A,B                a list
-  --set TABLE.KEY=VALUE        a setting in a table, such as train.method
-
-In a plan they belong to the table of the protocol, rare ones also to
-[behaviour.advanced]:
-
-  [behaviour]
-  suite = "suite.jsonl"
-  split = "test"
-
-In Python they are keywords: shoal.audit("behaviour", model, suite="s.jsonl").
-
-Name, type, default and effect of each: `shoal list settings behaviour`
-"""
-
 RULES = """
 Rules that a model must meet: `shoal gate RESULT --rules gate.toml`
 
@@ -92,33 +72,14 @@ Exit codes: 0 every rule is met, 3 a rule is not met.
 The rules by which a suite judges a case are different: `shoal list rules`
 """
 
-FILES = """
-Files that shoal reads and writes.
-
-  suite        .jsonl, one case per line; .yaml or a sheet with templates; .py.
-               See `shoal new`, `import`, `check`.
-  predictions  .jsonl or .csv with an id and a label, or a probability per
-               label. `shoal export SUITE --out texts.csv` writes the ids.
-  scores       logs of lm-evaluation-harness, inspect, promptfoo, HELM, MLflow,
-               Every Eval Ever, or a table with an id and a score.
-  plan, rules  .toml: models and settings for `run`; limits for `gate`.
-  result       .json, from --json: rates without cases.
-  page         .html, with its numbers as .json and tables as .csv beside it.
-
-  runs/        results of `run`, one folder per job; --into names another.
-  .shoal/      the latest result of `try`, called last. You may delete it.
-
-Formats that `import` recognises: `shoal list formats`
-"""
-
-TOPICS = {"models": MODELS, "settings": SETTINGS, "rules": RULES, "files": FILES}
+TOPICS = {"models": MODELS, "rules": RULES}
 
 
 @click.command("help")
 @click.argument("topic", required=False)
 @click.pass_context
 def help_command(ctx: click.Context, topic: str | None) -> None:
-    """Explain a command or topic: models, settings, rules, files.
+    """Explain a command or topic: models, rules.
 
     \b
     Examples:

@@ -182,7 +182,7 @@ def _label_names(pairs: "Sequence[str]") -> dict[str, str]:
 
     names: dict[str, str] = {}
     for pair in pairs:
-        value, _, name = (part.strip() for part in pair.rpartition("="))
+        value, _, name = map(str.strip, pair.rpartition("="))
         if not value or not name or value in names:
             why = "once VALUE=NAME for each value of the label is expected"
             raise DataError(f"--labels {pair}", why=why, fix="--labels 0=negative --labels 1=positive")
@@ -231,7 +231,9 @@ def export_command(
     from ..runs.store import RunStore
 
     store = RunStore(into)
-    is_suite = what in SUITES or not (what == LAST or what in PROTOCOLS or _is_job(store, what))
+    is_path = is_file(Path(what)) or is_folder(Path(what))
+    is_job = what == LAST or (not is_path and any(what in job for job in store.job_ids()))
+    is_suite = what in SUITES or not (is_job or what in PROTOCOLS)
     if pairs and (is_suite or target):
         raise click.UsageError("--set is for a protocol or a job; a suite is written whole")
     if verbatim and (not is_suite or target):
@@ -328,11 +330,6 @@ def _refuse_existing(path: Path) -> None:
         raise ShoalError(f"{path}: exists already", fix="--out with another name, or remove it")
 
 
-def _is_job(store: "RunStore", name: str) -> bool:
-    """Return whether the name is a job of the store and not a file."""
-    return not (is_file(Path(name)) or is_folder(Path(name))) and any(name in job for job in store.job_ids())
-
-
 def _export_suite(name: str, out: Path, verbatim: bool) -> str:
     from ..protocols.behaviour.build import load_suite
     from ..protocols.behaviour.suite_files import export_suite, form_data
@@ -343,9 +340,8 @@ def _export_suite(name: str, out: Path, verbatim: bool) -> str:
         from ..render.writing import write_form
 
         write_form(form_data(suite), out)
-        return (
-            f"a form with {len(suite.cases):,} cases\nThen: shoal import NAME-edited.json --out suite.jsonl"
-        )
+        then = "shoal import NAME-edited.json --out suite.jsonl"
+        return f"a form with {len(suite.cases):,} cases\nThen: {then}"
     return f"{export_suite(suite, out, verbatim=verbatim):,} examples of {len(suite.cases):,} cases"
 
 

@@ -35,17 +35,13 @@ def job_names(results: Sequence[Result], given: Mapping[str, str] | None = None)
         if len(same) == 1:
             name = short.get(key[1], key[1])
             names[identity] = f"{name} ({key[0]})" if several else name
-        else:
-            names[identity] = _unique_parts(same, f"{key[0]}-{model_name(key[1])}-")[identity]
+            continue
+        # The ids without their common start, and without the hash if they differ before it.
+        parts = {other: other.removeprefix(f"{key[0]}-{model_name(key[1])}-") for other in same}
+        before = {other: part.rpartition("-")[0] for other, part in parts.items()}
+        is_unique = len(set(before.values())) == len(same) and all(before.values())
+        names[identity] = before[identity] if is_unique else parts[identity]
     return names if len(set(names.values())) == len(names) else dict(zip(ids, ids, strict=True))
-
-
-def _unique_parts(ids: Sequence[str], common: str) -> dict[str, str]:
-    """Return ids without their common start, and without the hash if they differ before it."""
-    longer = [identity.removeprefix(common) for identity in ids]
-    short = [name.rpartition("-")[0] for name in longer]
-    different = len(set(short)) == len(short) and all(short)
-    return dict(zip(ids, short if different else longer, strict=True))
 
 
 def short_names(specs: Sequence[str], given: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -136,12 +136,9 @@ def results_page(results: Sequence[Result], dates: Mapping[str, str] | None = No
 
 def comparison_page(comparison: Comparison) -> Page:
     """Return the page of a comparison of two sides."""
-    results = [*comparison.a, *comparison.b]
+    page = _page([], [*comparison.a, *comparison.b], [], comparison=comparison)
     a, b = (str(side[0].job["model"]) for side in (comparison.a, comparison.b))
-    page = replace(_page([], results, []), measures=comparison.measures, findings=[])
-    summary = comparison_summary(comparison, *((a, b) if a != b else ("A", "B")))
-    parts = [Part("Changes", comparison_sections(comparison))]
-    return replace(page, title=f"{b} against {a}", summary=summary, parts=parts)
+    return replace(page, title=f"{b} against {a}", measures=comparison.measures)
 
 
 def with_gate(page: Page, sections: Sequence[Section], verdict: str, *, is_met: bool) -> Page:
@@ -181,6 +178,7 @@ def _page(
     caveats: Sequence[str] = (),
     given: Mapping[str, str] | None = None,
     dates: Mapping[str, str] | None = None,
+    comparison: Comparison | None = None,
 ) -> Page:
     titles = job_names(results, given)
     by_name = {titles[job_id(result, i)]: result for i, result in enumerate(results)}
@@ -189,10 +187,11 @@ def _page(
     of_plan = [finding for finding in findings if "seed" not in finding.groups]
     conclusions = _ordered([finding for finding in of_plan if finding.kind not in CAVEATS])
     limits = _ordered([finding for finding in of_plan if finding.kind in CAVEATS])
-    comparison = _comparison(results)
+    comparison = comparison or _comparison(results)
     if comparison is not None:
         parts = [Part("Changes", comparison_sections(comparison)), *parts]
-        summary = comparison_summary(comparison, *models)
+        a, b = (str(side[0].job["model"]) for side in (comparison.a, comparison.b))
+        summary = comparison_summary(comparison, *((a, b) if a != b else ("A", "B")))
     else:
         joint = [part for part in parts if not part.job] or parts
         shown = [section.summary for part in joint for section in part.sections if section.summary]

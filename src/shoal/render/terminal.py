@@ -247,7 +247,7 @@ def heat_map_lines(block: HeatMap, width: int) -> list[Line]:
     """Return coloured whole per cent; columns that do not fit come in blocks below each other."""
     table = grid_of(as_table(block))
     first = len(table.columns) - len(block.columns)
-    columns = list(table.columns[:first])
+    columns = [replace(column, title="", folds=i == 0) for i, column in enumerate(table.columns[:first])]
     for position, (name, group) in enumerate(block.columns):
         cells = [
             _heat(block.cells.get((row, position))).append(
