@@ -138,9 +138,9 @@ def shelf(results: Mapping[str, Result], room: int = ROOM) -> dict[str, Any]:
     chosen = _chosen(jobs, room)
     values = _values([jobs[job].cases[place] for _, _, job, place in chosen])
     held = Counter((job, ORDER[rank]) for rank, _, job, place in chosen)
-    answers = [
-        _answers(result, [at for *_, of, at in chosen if of == job]) for job, result in enumerate(jobs)
-    ]
+    # In order, because the column of answers may be a file.
+    places = sorted((job, place) for _, _, job, place in chosen if "said" in jobs[job].columns)
+    answers = {(job, place): jobs[job].columns["said"][place] for job, place in places}
     numbers: dict[tuple[str, Any], int] = {}
     cases: list[dict[str, Any]] = []
     rows = []
@@ -149,7 +149,7 @@ def shelf(results: Mapping[str, Result], room: int = ROOM) -> dict[str, Any]:
         number = numbers.setdefault((case.id, case.examples), len(numbers))
         if number == len(cases):
             cases.append(_case(case, values))
-        said = [printable(str(answer)) for answer in answers[job].get(place, ())]
+        said = [printable(str(answer)) for answer in answers.get((job, place), ())]
         rows.append([job, number, ORDER[rank], said, printable(outcome.error)])
     groups = [{"name": printable(name), "values": [*map(printable, known)]} for name, known in values.items()]
     about = [
@@ -268,9 +268,3 @@ def _alternating(marked: Marked) -> list[str]:
     """Return pieces that alternate between unchanged and changed; the first may be empty."""
     start = [""] if not marked or marked[0][1] else []
     return [*start, *(printable(text) for text, _ in marked)]
-
-
-def _answers(result: Result, places: Sequence[int]) -> dict[int, Sequence[str]]:
-    """Return the model's answers at these places; sorted, because the column may be a file."""
-    column = result.columns.get("said")
-    return {} if column is None else {place: column[place] for place in sorted(places)}

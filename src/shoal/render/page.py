@@ -446,8 +446,7 @@ def _plain(value: Any) -> str:
 
 def _label_mapping(result: Result) -> str:
     facts = {name: fact for row in result.measures for name, fact in row.facts.items() if name in LABEL_FACTS}
-    parts = []
     for name, fact in facts.items():
-        text = ", ".join(f"{a} = {b}" for a, b in fact.items()) if isinstance(fact, Mapping) else str(fact)
-        parts.append(f"{name}: {text}")
-    return "; ".join(parts)
+        if isinstance(fact, Mapping):
+            facts[name] = ", ".join(f"{a} = {b}" for a, b in fact.items())
+    return "; ".join(f"{name}: {fact}" for name, fact in facts.items())

@@ -252,20 +252,18 @@ def without_dots(table: Table) -> Table:
 def without_repeats(table: Table) -> Table:
     """Return the table with empty cells below equal ones, in columns that show a value once."""
     once = [i for i, column in enumerate(table.columns) if column.once]
-    if not once:
-        return table
     rows: list[Row] = []
     last: list[str] = []
     for row in table.rows:
-        if not is_full(row, table):
-            rows.append(row)
-            last = last if not row.cells else []
-            continue
-        names = [plain(cell_of(row, i)) for i in once]
-        same = [i for number, i in enumerate(once) if names[: number + 1] == last[: number + 1]]
-        last = names
-        rows.append(replace(row, cells=["" if i in same else cell for i, cell in enumerate(row.cells)]))
-    return replace(table, rows=rows)
+        if is_full(row, table):
+            names = [plain(cell_of(row, i)) for i in once]
+            same = [i for number, i in enumerate(once) if names[: number + 1] == last[: number + 1]]
+            row = replace(row, cells=["" if i in same else cell for i, cell in enumerate(row.cells)])
+            last = names
+        elif row.cells:
+            last = []
+        rows.append(row)
+    return replace(table, rows=rows) if once else table
 
 
 # CSV
