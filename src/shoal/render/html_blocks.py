@@ -53,7 +53,6 @@ from .tables import (
     is_defined,
     is_full,
     is_replaced,
-    measures_in,
     pieces_of,
     plain,
     scale_ends,
@@ -126,8 +125,9 @@ def _heading(table: Table, position: int) -> Markup:
     column = table.columns[position]
     title = joined(map(words, filter(None, column.title.split("\n"))), "<br>")
     if column.scale is not None:
-        measures = [measure for cell in column_cells(table, position) for measure in measures_in(cell)]
-        low, high = scale_ends(column.scale, measures[0] if measures else None)
+        pieces = [piece for cell in column_cells(table, position) for piece in pieces_of(cell)]
+        measures = (row for piece in pieces if isinstance(piece, Dots) for row in piece.measures)
+        low, high = scale_ends(column.scale, next(measures, None))
         title += Markup('<span class="scale"><span>{}</span><span>{}</span></span>').format(low, high)
     if not title:
         return Markup("<td></td>")

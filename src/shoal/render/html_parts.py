@@ -85,13 +85,11 @@ def number_html(measure: Measure, text: str, tone: str = "") -> Markup:
 
 def _cases_of(measure: Measure) -> Markup:
     """Return the groups of the cases that a measure is a mean of, as an attribute; empty if it is not a mean."""
-    if not measure.basis.mean_over:
-        return EMPTY
-    groups = {**measure.groups, **measure.basis.only}
+    basis = measure.basis
+    groups = {**measure.groups, **basis.only}
     pairs = {name: printable(value) for name, value in groups.items() if isinstance(value, str)}
-    jobs = measure.basis.jobs
-    named = Markup(' data-j="{}"').format(" ".join(jobs)) if jobs else EMPTY
-    return Markup(' data-g="{}"').format(urlencode(pairs)) + named
+    jobs = Markup(' data-j="{}"').format(" ".join(basis.jobs)) if basis.jobs else EMPTY
+    return Markup(' data-g="{}"{}').format(urlencode(pairs), jobs) if basis.mean_over else EMPTY
 
 
 def basis_words(measure: Measure) -> str:

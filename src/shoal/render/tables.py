@@ -12,7 +12,7 @@ from functools import singledispatch
 from math import isfinite
 from typing import Any
 
-from ..core.measures import Quantity, quantity, shown
+from ..core.measures import Quantity, quantity, shown, shown_interval
 from ..core.records import Measure
 from ..core.text import csv_lines
 from ..core.views import (
@@ -110,8 +110,7 @@ def between(measure: Measure, tight: bool = False) -> str:
 
 def interval_text(measure: Measure) -> str:
     """Return the interval, or an empty text."""
-    ends = interval_ends(measure)
-    return between(measure).join(ends) if ends else ""
+    return shown_interval(measure, between=between(measure))
 
 
 def _value_and_interval(measure: Measure) -> str:
@@ -147,15 +146,6 @@ def place_text(place: float) -> str:
     ('3', '0.25', '2,000,000')
     """
     return (f"{place:,.0f}" if place.is_integer() else f"{place:g}").replace("-", "−")
-
-
-def measures_in(cell: Cell) -> Iterator[Measure]:
-    """Yield every measure of a cell."""
-    for piece in pieces_of(cell):
-        if isinstance(piece, Number) and piece.measure is not None:
-            yield piece.measure
-        elif isinstance(piece, Dots):
-            yield from piece.measures
 
 
 # Blocks as tables
