@@ -336,13 +336,7 @@ def _check_rank(models: Sequence[str], data: tuple[str, ...], pool: str, out: Pa
 @options.PROTOCOL
 @options.AS_JSON
 def plan_size_command(
-    names: tuple[str, ...],
-    pairs: tuple[str, ...],
-    labels: str | None,
-    into: Path,
-    protocol: str | None,
-    as_json: bool,
-    **wanted: Any,
+    names: tuple[str, ...], drop: float, differing: float | None, row: str, as_json: bool, **query: Any
 ) -> None:
     """Estimate the sample size for a comparison.
 
@@ -359,8 +353,8 @@ def plan_size_command(
 
     if len(names) > 2:
         raise click.UsageError("give a model A, or two, A and B")
-    (a,), b = find_sides(names[:1], names[1:], pairs=pairs, labels=labels, into=into, protocol=protocol)
-    plan = plan_size(a, b[0] if b else None, **wanted)
+    (a,), b = find_sides(names[:1], names[1:], **query)
+    plan = plan_size(a, b[0] if b else None, drop=drop, differing=differing, row=row)
     if as_json:
         options.echo_object([result.job for result in (a, *b)], plan.measures, ())
     else:

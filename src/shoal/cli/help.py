@@ -2,12 +2,8 @@
 
 from difflib import get_close_matches
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING
 
 import click
-
-if TYPE_CHECKING:
-    from ..protocols.settings_table import SettingRow
 
 MODELS = """
 Model specs: the same string names a model on the command line, in plans
@@ -79,7 +75,7 @@ TOPICS = {"models": MODELS, "rules": RULES}
 @click.argument("topic", required=False)
 @click.pass_context
 def help_command(ctx: click.Context, topic: str | None) -> None:
-    """Explain a command or topic: models, rules.
+    """Explain a command or a topic: models or rules.
 
     \b
     Examples:
@@ -98,7 +94,11 @@ def help_command(ctx: click.Context, topic: str | None) -> None:
     else:
         known = [*TOPICS, *root.command.commands]
         near = get_close_matches(topic, known, 1)
-        fix = f"try: shoal help {near[0]}" if near else f"topics: {', '.join(TOPICS)}; or any command"
+        fix = (
+            f"try: shoal help {near[0]}"
+            if near
+            else f"topics: {', '.join(TOPICS)}; or any command; settings: shoal list settings"
+        )
         raise click.UsageError(f"no topic or command {topic!r}; {fix}")
 
 
@@ -211,18 +211,16 @@ def _settings_text(protocol: str) -> str:
     """Return name, type, default and effect of the settings of a protocol, the rare ones last."""
     from ..protocols.settings_table import setting_rows
 
-    rows, formatter = setting_rows(protocol), _formatter()
-    for title, is_rare in (("Settings", False), ("Rare settings", True)):
-        chosen = [row for row in rows if row.advanced is is_rare]
-        if chosen:
-            with formatter.section(f"{title} of {protocol}"):
-                formatter.write_dl([(row.name, _setting(row)) for row in chosen])
+    formatter = _formatter()
+    texts: dict[bool, list[tuple[str, str]]] = {False: [], True: []}
+    for row in setting_rows(protocol):
+        default = {"–": "not set", "required": "required"}.get(row.default, f"default {row.default}")
+        texts[row.advanced].append((row.name, f"{row.effect}  [{row.type}; {default}]"))
+    for is_rare, rows in texts.items():
+        if rows:
+            with formatter.section(f"{'Rare settings' if is_rare else 'Settings'} of {protocol}"):
+                formatter.write_dl(rows)
     return formatter.getvalue().rstrip()
-
-
-def _setting(row: "SettingRow") -> str:
-    default = row.default if row.default in ("–", "required") else f"default {row.default}"
-    return f"{row.effect}  [{row.type}; {default.replace('–', 'not set')}]"
 
 
 def _formatter() -> click.HelpFormatter:

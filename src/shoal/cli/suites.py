@@ -227,7 +227,9 @@ def export_command(
     from ..core.text import printable
     from ..protocols import PROTOCOLS
     from ..protocols.behaviour.suites import SUITES
-    from ..runs.results import LAST, SPEC
+    from ..render.progress import progress_bar
+    from ..runs.results import LAST, SPEC, export
+    from ..runs.settings import parse_pairs
     from ..runs.store import RunStore
 
     store = RunStore(into)
@@ -247,9 +249,11 @@ def export_command(
         path, content = (_export_task if is_suite else _export_result)(target, what, out, store)
     elif out is None:
         raise click.UsageError("Missing option '--out'.")
+    elif is_suite:
+        path, content = out, _export_suite(what, out, verbatim)
     else:
-        path = out
-        content = _export_suite(what, out, verbatim) if is_suite else _export_cases(what, out, pairs, store)
+        with progress_bar() as progress:
+            path, content = out, export(what, parse_pairs(pairs), out, store, progress)
     click.echo(printable(f"{path}: {content}"))
 
 
@@ -343,12 +347,3 @@ def _export_suite(name: str, out: Path, verbatim: bool) -> str:
         then = "shoal import NAME-edited.json --out suite.jsonl"
         return f"a form with {len(suite.cases):,} cases\nThen: {then}"
     return f"{export_suite(suite, out, verbatim=verbatim):,} examples of {len(suite.cases):,} cases"
-
-
-def _export_cases(name: str, out: Path, pairs: "Sequence[str]", store: "RunStore") -> str:
-    from ..render.progress import progress_bar
-    from ..runs.results import export
-    from ..runs.settings import parse_pairs
-
-    with progress_bar() as progress:
-        return export(name, parse_pairs(pairs), out, store, progress)

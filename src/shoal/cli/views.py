@@ -109,7 +109,13 @@ def into_words(into: Path) -> str:
 def plan_sections(jobs: Sequence[Job], estimate: "Estimate | None", bill: "Bill | None") -> list[Section]:
     """Return the size of a plan, its expected time and cost, and its jobs."""
     lines = [f"The plan is valid: {_count(len(jobs), 'job')}."]
-    lines += [_time(estimate)] if estimate else []
+    if estimate:
+        tries = f", {_count(estimate.tries, 'tuning trial')}" if estimate.tries else ""
+        lines.append(
+            f"{_count(estimate.trainings, 'training run')}{tries}, {estimate.steps:,} steps, "
+            f"{estimate.questions:,} questions to models: "
+            f"about {duration(estimate.seconds)} in one process on this machine."
+        )
     if bill:
         priced = "" if bill.costs else " Set price= to estimate the cost."
         lines.append(f"At most {_bill_words(bill.requests, bill.read, bill.written, bill.costs)}.{priced}")
@@ -141,15 +147,6 @@ def job_sections(jobs: Sequence[Job], store: RunStore, *, full: bool = False) ->
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _time(estimate: "Estimate") -> str:
-    """Return the expected time of a plan with trainings."""
-    tries = f", {_count(estimate.tries, 'tuning trial')}" if estimate.tries else ""
-    return (
-        f"{_count(estimate.trainings, 'training run')}{tries}, {estimate.steps:,} steps, {estimate.questions:,} "
-        f"questions to models: about {duration(estimate.seconds)} in one process on this machine."
-    )
 
 
 def reproduction_sections(reproduction: "Reproduction") -> list[Section]:

@@ -56,6 +56,7 @@ def draw_figures(sections: Sequence[Section], folder: Path) -> int:
     """Write each figure as NAME.pdf and NAME.svg, and return their number."""
     try:
         import matplotlib
+        from matplotlib.figure import Figure
     except ModuleNotFoundError as problem:
         raise MissingExtra("matplotlib", needed_for="figures") from problem
     with refusing(folder):
@@ -63,9 +64,15 @@ def draw_figures(sections: Sequence[Section], folder: Path) -> int:
     taken: set[str] = set()
     with matplotlib.rc_context(SETTINGS):
         for block in charts_of(sections):
-            name = free_name(_file_name(block), taken, "-")
-            taken.add(name)
-            figure = _drawn(block)
+            words = block.name or block.title or type(block).__name__
+            slug = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:60] or "figure"
+            taken.add(name := free_name(slug, taken, "-"))
+            draw, size = FIGURES[type(block)]
+            figure = Figure(figsize=size(block))
+            axes = figure.add_subplot()
+            draw(block, axes)
+            if block.title:
+                axes.set_title(_text(block.title), loc="left", fontsize=9, color=INK)
             _save(figure, folder / f"{name}.svg", {"Date": None, "Creator": "shoal"})
             _save(figure, folder / f"{name}.pdf", {"CreationDate": None, "Creator": "shoal"})
     return len(taken)
@@ -111,35 +118,14 @@ def _measures(block: Any) -> list[Measure]:
     return [y for _, x, y in block.points if is_defined(x)]
 
 
-def _file_name(block: Any) -> str:
-    words = block.name or block.title or type(block).__name__
-    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:60] or "figure"
-
-
-def _drawn(block: Any) -> Any:
-    from matplotlib.figure import Figure
-
-    draw, size = FIGURES[type(block)]
-    figure = Figure(figsize=size(block))
-    axes = figure.add_subplot()
-    draw(block, axes)
-    if block.title:
-        axes.set_title(_text(block.title), loc="left", fontsize=9, color=INK)
-    return figure
-
-
 def _text(text: str) -> str:
     """Escape text that matplotlib would read as mathematics."""
     return on_one_line(" ".join(text.split())).replace("$", r"\$")
 
 
-def _short(name: str) -> str:
-    """Return a name without its middle if it is long, because the end of a path identifies a file."""
-    return name if len(name) <= LONGEST else f"{name[: LONGEST // 3]}…{name[-2 * LONGEST // 3 :]}"
-
-
 def _name(name: str) -> str:
-    return _text(_short(name))
+    """Return a name without its middle if it is long, because the end of a path identifies a file."""
+    return _text(name if len(name) <= LONGEST else f"{name[: LONGEST // 3]}…{name[-2 * LONGEST // 3 :]}")
 
 
 def _scaled(measure: Measure, value: float | None = None) -> float:
@@ -186,10 +172,10 @@ def draw_heat_map(block: HeatMap, axes: Any) -> None:
         text = "\n".join(filter(None, (text, block.marks.get((i, j)))))
         axes.text(j, i, text.replace("-", "−"), ha="center", va="center", fontsize=6, color=INK)
     kinds = block.kinds or [""] * len(block.rows)
-    rows = [_short(f"{name}  {kind}".strip()) for (name, _), kind in zip(block.rows, kinds, strict=True)]
-    columns = [_short(f"{group} {name}".strip()) for name, group in block.columns]
-    axes.set_xticks(range(len(columns)), map(_text, columns), rotation=45, ha="right", rotation_mode="anchor")
-    axes.set_yticks(range(len(rows)), map(_text, rows))
+    rows = [_name(f"{name}  {kind}".strip()) for (name, _), kind in zip(block.rows, kinds, strict=True)]
+    columns = [_name(f"{group} {name}".strip()) for name, group in block.columns]
+    axes.set_xticks(range(len(columns)), columns, rotation=45, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(len(rows)), rows)
     groups = [group for _, group in block.rows]
     for i in range(1, len(groups)):
         if groups[i] != groups[i - 1]:

@@ -89,9 +89,9 @@ def _fitting(grid: Grid, width: int) -> tuple[list[ShownColumn], list[str]]:
         fitting = next((columns for columns in (kept, tall) if _need(columns, grid.gap) <= width), None)
         if fitting or not spare:
             return fitting or tall, list(dict.fromkeys(reversed(hidden)))
-        hidden.append(" ".join(spare[-1].title.split()) or "unnamed")
-        kept = [column for column in kept if column is not spare[-1]]
-        spare.pop()
+        last = spare.pop()
+        hidden.append(" ".join(last.title.split()) or "unnamed")
+        kept = [column for column in kept if column is not last]
 
 
 def _need(columns: Sequence[ShownColumn], gap: int, longest: int = LONG_WORD) -> int:

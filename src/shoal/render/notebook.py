@@ -3,7 +3,6 @@
 Every text from data is escaped, as on the page; there are no scripts.
 """
 
-from collections.abc import Sequence
 from importlib.resources import files
 
 from markupsafe import Markup
@@ -12,7 +11,7 @@ from ..comparing.pairs import Comparison
 from ..comparing.view import IN_PYTHON, comparison_sections, verdict_sections
 from ..core.display import result_text
 from ..core.measures import unit_word
-from ..core.records import Measure, Measures, Result
+from ..core.records import Measures, Result
 from ..core.views import Cell, Column, Number, Row, Section, Table, to_read
 from ..runs.decisions import Gate
 from ..runs.viewing import result_sections
@@ -54,16 +53,11 @@ def _measures_section(measures: Measures) -> Section:
     groups = list(dict.fromkeys(name for row in measures[:SHOWN] for name in row.groups))
     columns = [Column("measure", "left", once=True), *(Column(name, "left") for name in groups)]
     columns += [Column("value"), Column("95 % CI"), Column("n")]
-    rows = [Row(_cells(row, groups)) for row in measures[:SHOWN]]
+    rows = []
+    for row in measures[:SHOWN]:
+        number: Cell = [Number(row, instead="–"), unit_word(row) if is_defined(row) else ""]
+        name = f"{row.name} of {row.of}" if row.of else row.name
+        values = [row.groups.get(group, "") for group in groups]
+        rows.append(Row([name, *values, number, Number(row, part="interval"), f"{row.n:,}"]))
     more = len(measures) - SHOWN
     return Section(blocks=[Table(columns, rows)], notes=[f"{more:,} more: .to_pandas()"] if more > 0 else [])
-
-
-def _cells(row: Measure, groups: Sequence[str]) -> list[Cell]:
-    return [
-        f"{row.name} of {row.of}" if row.of else row.name,
-        *(row.groups.get(name, "") for name in groups),
-        [Number(row, instead="–"), unit_word(row) if is_defined(row) else ""],
-        Number(row, part="interval"),
-        f"{row.n:,}",
-    ]

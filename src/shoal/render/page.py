@@ -52,8 +52,8 @@ CAVEATS = frozenset(
 MANY_JOBS = 12
 """Up to this many jobs without training have a part each; the protocol summarises more."""
 SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[A-Z])")
-CARDS, WEAKEST, CHARTED = 3, 3, 20
-"""The number of cards, of rows of a card and of rows of a chart, at most."""
+WEAKEST, CHARTED = 3, 20
+"""The number of rows of a card and of a chart, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,11 +272,9 @@ def _summary(results: Mapping[str, Result], conclusions: Sequence[Finding]) -> S
     if len(headlines) == 1:
         (result,), (rows,) = results.values(), headlines.values()
         weak = _coarse(result)
-        is_named = len(weak) > 1 and not any(map(str.isdigit, next(iter(weak[0].groups.values()))))
-        cards = [*map(_number_card, rows[:2]), *([_weakest_card(weak)] if is_named else [])]
         drawn: list[Strip] = [(next(iter(row.groups.values())), [row]) for row in weak]
         sentence = f"{_named(first).capitalize()}: {_with_unit(first)}" if first else ""
-        return Summary(verdict or sentence, "", text, cards[:CARDS], _chart(drawn))
+        return Summary(verdict or sentence, "", text, _cards(rows, weak), _chart(drawn))
     drawn = [
         (name, [rows[0]]) for name, rows in headlines.items() if rows and first and rows[0].name == first.name
     ]
@@ -295,14 +293,17 @@ def _named(row: Measure) -> str:
     return f"{row.name} ({', '.join(groups)})" if groups else row.name
 
 
-def _number_card(row: Measure) -> Card:
-    lines = [f"95 % CI {interval}"] if (interval := interval_text(row)) else []
-    return Card(_named(row).capitalize(), _with_unit(row), [*lines, f"n = {row.n:,}"])
-
-
-def _weakest_card(weak: Sequence[Measure]) -> Card:
-    group = next(iter(weak[0].groups))
-    return Card(f"Weakest {group}", rows=[(row.groups[group], _with_unit(row)) for row in weak[:WEAKEST]])
+def _cards(headlines: Sequence[Measure], weak: Sequence[Measure]) -> list[Card]:
+    """Return a card per headline, and one with the lowest rates if their groups have names."""
+    cards = []
+    for row in headlines[:2]:
+        lines = [f"95 % CI {interval}"] if (interval := interval_text(row)) else []
+        cards.append(Card(_named(row).capitalize(), _with_unit(row), [*lines, f"n = {row.n:,}"]))
+    names = [next(iter(row.groups.values())) for row in weak[:WEAKEST]]
+    if len(weak) > 1 and not any(map(str.isdigit, names[0])):
+        rows = [(name, _with_unit(row)) for name, row in zip(names, weak, strict=False)]
+        cards.append(Card(f"Weakest {next(iter(weak[0].groups))}", rows=rows))
+    return cards
 
 
 def _coarse(result: Result) -> list[Measure]:

@@ -175,16 +175,13 @@ def _column(column: Column, position: int, rows: Sequence[Row]) -> ShownColumn:
     cells = [pieces_of(cell_of(row, position)) for row in rows]
     has_intervals = any(isinstance(piece, Number) and piece.part == BOTH for cell in cells for piece in cell)
     widths = _field_widths(cells)
-    texts, tall = (
-        [
-            _cell(cell, widths, (column.tone, row.tone), tall=below)
-            for cell, row in zip(cells, rows, strict=True)
-        ]
-        for below in (False, True)
-    )
-    tall = tall if has_intervals else []
-    folds = column.align == "left"
-    return ShownColumn(printable(column.title), texts, column.align, folds, column.spare, tall)
+
+    def lines(*, tall: bool) -> list[Line]:
+        styled = zip(cells, rows, strict=True)
+        return [_cell(cell, widths, (column.tone, row.tone), tall=tall) for cell, row in styled]
+
+    below, folds = lines(tall=True) if has_intervals else [], column.align == "left"
+    return ShownColumn(printable(column.title), lines(tall=False), column.align, folds, column.spare, below)
 
 
 BOTH = "value and interval"
@@ -296,16 +293,11 @@ def case_list_lines(block: CaseList, width: int) -> list[Line]:
     return _framed(block, lines[1:], width)
 
 
-def _cut(answer: str) -> str:
-    """Return an answer on one line, cut if it is long."""
-    text = on_one_line(answer)
-    return text if len(text) <= LONGEST_ANSWER else f"{text[:LONGEST_ANSWER]}…"
-
-
 def case_lines(case: ShownCase, width: int) -> list[Line]:
     """Return a case: its texts, the expectation and the model's answers."""
     examples = case.case.examples[:EXAMPLES]
-    answers = [_cut(answer) for answer in case.answers[: len(case.case.examples)]]
+    answers = [on_one_line(answer) for answer in case.answers[: len(case.case.examples)]]
+    answers = [text if len(text) <= LONGEST_ANSWER else f"{text[:LONGEST_ANSWER]}…" for text in answers]
     several = len(case.case.examples) > 1
     lines: list[Line] = []
     for number, texts in enumerate(marked_edits(examples)):

@@ -7,6 +7,7 @@ import json
 import os
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -101,11 +102,10 @@ def check_page(path: Path) -> None:
 
 
 def _has_numbers_of(numbers: Path, page: str) -> bool:
-    try:
+    with suppress(ShoalError):
         content = read_json(numbers, nan=True)
-    except ShoalError:
-        return False
-    return isinstance(content, dict) and content.get("page") == page
+        return isinstance(content, dict) and content.get("page") == page
+    return False
 
 
 # HTML
