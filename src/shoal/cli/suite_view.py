@@ -39,11 +39,11 @@ def describe_suite(suite: Suite) -> dict[str, Any]:
     rows: dict[str, dict[str, Any]] = {}
     for case in suite.cases:
         name = case.groups["functionality"]
-        groups = {key: case.groups[key] for key in ("functionality", "capability", "test type")}
-        start = groups | {"rule": case.meta["expect"].rule, "cases": 0, "examples": 0}
-        row = rows.setdefault(name, start)
-        row["cases"] += 1
-        row["examples"] += len(case.examples)
+        if name not in rows:
+            groups = {key: case.groups[key] for key in ("functionality", "capability", "test type")}
+            rows[name] = groups | {"rule": case.meta["expect"].rule, "cases": 0, "examples": 0}
+        rows[name]["cases"] += 1
+        rows[name]["examples"] += len(case.examples)
     return {
         "suite": suite.name,
         "task": suite.task,
