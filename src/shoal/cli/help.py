@@ -82,6 +82,8 @@ def help_command(ctx: click.Context, topic: str | None) -> None:
       shoal help models
       shoal help compare
     """
+    from ..protocols import PROTOCOLS
+
     root = ctx.find_root()
     assert isinstance(root.command, click.Group)
     if topic is None:
@@ -99,6 +101,8 @@ def help_command(ctx: click.Context, topic: str | None) -> None:
             if near
             else f"topics: {', '.join(TOPICS)}; or any command; settings: shoal list settings"
         )
+        if topic in PROTOCOLS:
+            fix = f"it is a protocol; try: shoal list settings {topic}, or shoal help try"
         raise click.UsageError(f"no topic or command {topic!r}; {fix}")
 
 
