@@ -2,9 +2,9 @@
 
 import json
 import sys
-from html.parser import HTMLParser
 
 import pytest
+from markup import Page
 
 import shoal
 from shoal.core.errors import DataError, MissingExtra, ModelError, PlanError
@@ -29,23 +29,6 @@ def gate(result):
     return shoal.gate(result, RULES)
 
 
-class Tags(HTMLParser):
-    """The names of the tags, and whether they close as they open."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.open, self.names = [], set()
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        self.names.add(tag)
-        if tag not in ("br", "wbr", "img"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-
 # Texts and HTML
 
 
@@ -62,7 +45,7 @@ def test_what_a_notebook_shows_has_no_options_of_the_command_line(result, compar
     for thing in (result, result.measures, comparison, gate):
         html = thing._repr_html_()
         text = html.partition("</style>")[2]
-        assert not Tags(html).open and "--" not in text and "exit code" not in text
+        assert Page(html).elements and "--" not in text and "exit code" not in text
 
 
 def test_texts_from_data_are_escaped(tmp_path):
@@ -80,7 +63,7 @@ def test_texts_from_data_are_escaped(tmp_path):
     model.__name__ = HOSTILE
     result = shoal.audit("behaviour", model, suite=suite)
     for thing in (result, result.measures, shoal.compare(result, result), shoal.gate(result, RULES[:1])):
-        assert not Tags(thing._repr_html_()).names & {"script", "img"}
+        assert not {tag for tag, _ in Page(thing._repr_html_()).elements} & {"script", "img"}
     assert "&lt;script&gt;" in result._repr_html_()
 
 
@@ -106,7 +89,7 @@ def test_a_result_file_shows_its_measures_and_has_no_cases(result, tmp_path):
     path = tmp_path / "result.json"
     path.write_text(json.dumps(as_object([result.job], result.measures, result.findings), default=str))
     gate = shoal.gate(path, RULES)
-    assert "suite score 62.6 %" in repr(gate.result) and not Tags(gate.result._repr_html_()).open
+    assert "suite score 62.6 %" in repr(gate.result) and Page(gate.result._repr_html_()).elements
     with pytest.raises(DataError, match=r"try: \.measures\.to_pandas"):
         gate.result.to_pandas()
     assert "No clear difference overall" in repr(shoal.compare(path, result))

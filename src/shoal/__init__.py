@@ -26,32 +26,23 @@ if TYPE_CHECKING:
     from .runs.results import audit
     from .runs.store import RunStore
 
-_HOMES = {
-    "ShoalError": "core.errors",
-    "load_model": "models",
-    "Suite": "protocols.behaviour.suite",
-    "case": "protocols.behaviour.suite",
-    "fill": "protocols.behaviour.filling",
-    "read_suite": "protocols.behaviour.suite_files",
-    "write_suite": "protocols.behaviour.suite_files",
-    "Answers": "core.records",
-    "Case": "core.records",
-    "Finding": "core.records",
-    "Measure": "core.records",
-    "Measures": "core.records",
-    "Outcome": "core.records",
-    "Result": "core.records",
-    "RunStore": "runs.store",
-    "Comparison": "comparing.pairs",
-    "Gate": "runs.decisions",
-    "audit": "runs.results",
-    "compare": "runs.decisions",
-    "gate": "runs.decisions",
-    "read_plan": "runs.plan",
-    "run_here": "runs.executors",
-    "write_report": "render.writing",
+_NAMES = {
+    "core.errors": ["ShoalError"],
+    "core.records": ["Answers", "Case", "Finding", "Measure", "Measures", "Outcome", "Result"],
+    "models": ["load_model"],
+    "protocols.behaviour.suite": ["Suite", "case"],
+    "protocols.behaviour.filling": ["fill"],
+    "protocols.behaviour.suite_files": ["read_suite", "write_suite"],
+    "comparing.pairs": ["Comparison"],
+    "runs.decisions": ["Gate", "compare", "gate"],
+    "runs.executors": ["run_here"],
+    "runs.plan": ["read_plan"],
+    "runs.results": ["audit"],
+    "runs.store": ["RunStore"],
+    "render.writing": ["write_report"],
 }
-"""Where each public name lives; loaded when first used, so that `import shoal` stays quick."""
+"""The public names by their module, which is loaded when one is first used: `import shoal` stays quick."""
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "Answers",

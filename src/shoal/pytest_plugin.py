@@ -58,15 +58,15 @@ def assert_behaves(
 
     name = protocol or next(iter(PROTOCOLS))
     known = set() if is_graded(model) else {row.name for row in fields(find_protocol(name).Settings)}
-
-    def is_setting(key: str) -> bool:
-        return key.partition(".")[0] in known  # also train.on
-
     if is_graded(model):
         more["suite"] = suite  # a group, as in the spec's `?group=`
-    given = {key.replace("_", " "): value for key, value in more.items() if not is_setting(key)}
-    groups = {group: value for group, value in given.items() if value is not None}
-    settings = {key: value for key, value in more.items() if is_setting(key)}
+    groups: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
+    for key, value in more.items():
+        if key.partition(".")[0] in known:  # also train.on
+            settings[key] = value
+        elif value is not None:
+            groups[key.replace("_", " ")] = value
     wanted = 0.9 if at_least is None and at_most is None else at_least
     rule = Rule(groups, measure, wanted, at_most, judge=judge, allow_errors=allow_errors)
     if is_graded(model):

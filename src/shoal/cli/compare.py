@@ -134,13 +134,10 @@ def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
             for side, results in (("A", comparison.a), ("B", comparison.b))
             for result in results
         ]
-        cases = [
-            {"case_id": case.id, "change": "fail to pass" if up else "pass to fail"}
-            for case, up in comparison.changed()
-        ]
-        options.echo_object(
-            jobs, comparison.measures, comparison.findings, **({"changed": cases} if changed else {})
-        )
+        words = {True: "fail to pass", False: "pass to fail"}
+        cases = [{"case_id": case.id, "change": words[up]} for case, up in comparison.changed()]
+        more = {"changed": cases} if changed else {}
+        options.echo_object(jobs, comparison.measures, comparison.findings, **more)
     elif form == "csv":
         options.echo_table(rows_as_csv(rows_for_csv(comparison)))
     else:
@@ -339,13 +336,7 @@ def _check_rank(models: Sequence[str], data: tuple[str, ...], pool: str, out: Pa
 @options.PROTOCOL
 @options.AS_JSON
 def plan_size_command(
-    names: tuple[str, ...],
-    pairs: tuple[str, ...],
-    labels: str | None,
-    into: Path,
-    protocol: str | None,
-    as_json: bool,
-    **wanted: Any,
+    names: tuple[str, ...], drop: float, differing: float | None, row: str, as_json: bool, **query: Any
 ) -> None:
     """Estimate the sample size for a comparison.
 
@@ -362,8 +353,8 @@ def plan_size_command(
 
     if len(names) > 2:
         raise click.UsageError("give a model A, or two, A and B")
-    (a,), b = find_sides(names[:1], names[1:], pairs=pairs, labels=labels, into=into, protocol=protocol)
-    plan = plan_size(a, b[0] if b else None, **wanted)
+    (a,), b = find_sides(names[:1], names[1:], **query)
+    plan = plan_size(a, b[0] if b else None, drop=drop, differing=differing, row=row)
     if as_json:
         options.echo_object([result.job for result in (a, *b)], plan.measures, ())
     else:
@@ -399,10 +390,8 @@ def reproduce_command(name: str, data: Path, as_json: bool) -> None:
     if as_json:
         names = ("row", "column", "published", "found")
         wrong = [{name: getattr(cell, name) for name in names} for cell in made.mismatches]
-        matching = len(made.cells) - len(wrong)
-        options.echo_object(
-            made.jobs, made.measures, (), cells=len(made.cells), matching=matching, mismatches=wrong
-        )
+        counts = {"cells": len(made.cells), "matching": len(made.cells) - len(wrong)}
+        options.echo_object(made.jobs, made.measures, (), **counts, mismatches=wrong)
     else:
         print_sections(reproduction_sections(made))
     if made.mismatches:

@@ -2,12 +2,8 @@
 
 from difflib import get_close_matches
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING
 
 import click
-
-if TYPE_CHECKING:
-    from ..protocols.settings_table import SettingRow
 
 MODELS = """
 Model specs: the same string names a model on the command line, in plans
@@ -45,26 +41,6 @@ write %26 for & and %2B for +; --labels does that for you.
 More: `shoal list models`, `shoal list prompts`.
 """
 
-SETTINGS = """
-Settings of a protocol, such as its suite or split.
-
-  --suite NAME, --data NAME    the two that most commands need
-  --set KEY=VALUE              any other; repeat for more
-  --set KEY=A,B                a list
-  --set TABLE.KEY=VALUE        a setting in a table, such as train.method
-
-In a plan they belong to the table of the protocol, rare ones also to
-[behaviour.advanced]:
-
-  [behaviour]
-  suite = "suite.jsonl"
-  split = "test"
-
-In Python they are keywords: shoal.audit("behaviour", model, suite="s.jsonl").
-
-Name, type, default and effect of each: `shoal list settings behaviour`
-"""
-
 RULES = """
 Rules that a model must meet: `shoal gate RESULT --rules gate.toml`
 
@@ -92,33 +68,14 @@ Exit codes: 0 every rule is met, 3 a rule is not met.
 The rules by which a suite judges a case are different: `shoal list rules`
 """
 
-FILES = """
-Files that shoal reads and writes.
-
-  suite        .jsonl, one case per line; .yaml or a sheet with templates; .py.
-               See `shoal new`, `import`, `check`.
-  predictions  .jsonl or .csv with an id and a label, or a probability per
-               label. `shoal export SUITE --out texts.csv` writes the ids.
-  scores       logs of lm-evaluation-harness, inspect, promptfoo, HELM, MLflow,
-               Every Eval Ever, or a table with an id and a score.
-  plan, rules  .toml: models and settings for `run`; limits for `gate`.
-  result       .json, from --json: rates without cases.
-  page         .html, with its numbers as .json and tables as .csv beside it.
-
-  runs/        results of `run`, one folder per job; --into names another.
-  .shoal/      the latest result of `try`, called last. You may delete it.
-
-Formats that `import` recognises: `shoal list formats`
-"""
-
-TOPICS = {"models": MODELS, "settings": SETTINGS, "rules": RULES, "files": FILES}
+TOPICS = {"models": MODELS, "rules": RULES}
 
 
 @click.command("help")
 @click.argument("topic", required=False)
 @click.pass_context
 def help_command(ctx: click.Context, topic: str | None) -> None:
-    """Explain a command or topic: models, settings, rules, files.
+    """Explain a command or a topic: models or rules.
 
     \b
     Examples:
@@ -139,7 +96,11 @@ def help_command(ctx: click.Context, topic: str | None) -> None:
     else:
         known = [*TOPICS, *root.command.commands]
         near = get_close_matches(topic, known, 1)
-        fix = f"try: shoal help {near[0]}" if near else f"topics: {', '.join(TOPICS)}; or any command"
+        fix = (
+            f"try: shoal help {near[0]}"
+            if near
+            else f"topics: {', '.join(TOPICS)}; or any command; settings: shoal list settings"
+        )
         if topic in PROTOCOLS:
             fix = f"it is a protocol; try: shoal list settings {topic}, or shoal help try"
         raise click.UsageError(f"no topic or command {topic!r}; {fix}")
@@ -254,18 +215,16 @@ def _settings_text(protocol: str) -> str:
     """Return name, type, default and effect of the settings of a protocol, the rare ones last."""
     from ..protocols.settings_table import setting_rows
 
-    rows, formatter = setting_rows(protocol), _formatter()
-    for title, is_rare in (("Settings", False), ("Rare settings", True)):
-        chosen = [row for row in rows if row.advanced is is_rare]
-        if chosen:
-            with formatter.section(f"{title} of {protocol}"):
-                formatter.write_dl([(row.name, _setting(row)) for row in chosen])
+    formatter = _formatter()
+    texts: dict[bool, list[tuple[str, str]]] = {False: [], True: []}
+    for row in setting_rows(protocol):
+        default = {"–": "not set", "required": "required"}.get(row.default, f"default {row.default}")
+        texts[row.advanced].append((row.name, f"{row.effect}  [{row.type}; {default}]"))
+    for is_rare, rows in texts.items():
+        if rows:
+            with formatter.section(f"{'Rare settings' if is_rare else 'Settings'} of {protocol}"):
+                formatter.write_dl(rows)
     return formatter.getvalue().rstrip()
-
-
-def _setting(row: "SettingRow") -> str:
-    default = row.default if row.default in ("–", "required") else f"default {row.default}"
-    return f"{row.effect}  [{row.type}; {default.replace('–', 'not set')}]"
 
 
 def _formatter() -> click.HelpFormatter:

@@ -47,7 +47,7 @@ SETTINGS = click.option(
     "pairs",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A setting of the protocol, such as split=test; repeat for more.",
+    help="A setting: KEY=VALUE, a list KEY=A,B, or TABLE.KEY=VALUE; repeat for more.",
 )
 SHORT = {"suite": "The suite: a name or a file.", "data": "The data of the protocol: a name or a file."}
 
@@ -86,13 +86,7 @@ KEEP = click.option("--keep", is_flag=True, help="Store answers and trained mode
 
 
 def find_results(
-    names: "Sequence[str]",
-    *,
-    protocol: str | None,
-    pairs: "Sequence[str]",
-    labels: str | None,
-    into: Path,
-    keep: bool = False,
+    names: "Sequence[str]", *, protocol: str | None, pairs: "Sequence[str]", into: Path, **more: Any
 ) -> "list[Result]":
     """Return the results of models, jobs or result files; models are queried here."""
     from ..render.progress import progress_bar
@@ -100,9 +94,7 @@ def find_results(
     from ..runs.settings import parse_pairs
 
     with progress_bar() as progress:
-        return results.find_results(
-            names, protocol or "", parse_pairs(pairs), into, progress, labels=labels, keep=keep
-        )
+        return results.find_results(names, protocol or "", parse_pairs(pairs), into, progress, **more)
 
 
 OVER = click.option(

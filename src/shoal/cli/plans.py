@@ -1,5 +1,6 @@
 """The verbs `run`, `status`, `show` and `report`: plans and results."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,7 +9,7 @@ import click
 
 from ..core.errors import ModelError, PlanError, ShoalError, some
 from ..core.files import is_file, read_toml, stands_alone
-from ..core.text import texts_in
+from ..core.text import printable, texts_in
 from . import options
 
 if TYPE_CHECKING:
@@ -47,7 +48,6 @@ def run(plan: Path, into: Path, again: bool, as_json: bool, **how: Any) -> None:
       shoal run plan.toml --workers 2
       shoal run plan.toml --on ray
     """
-    from ..core.text import printable
     from ..render.progress import progress_bar
     from ..render.terminal import print_sections
     from ..runs.again import finish_replacing, replace_results, store_for_again
@@ -113,7 +113,7 @@ def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
     from ..runs.scoring import compare_results, results_by_protocol
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
-    from .views import job_sections, next_step, with_short_names
+    from .views import into_words, job_sections, with_short_names
 
     store = RunStore(into)
     wanted, jobs, problems = reachable(read_plan(plan))
@@ -126,7 +126,8 @@ def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
         answer = with_short_names(plan_sections(wanted, results, compared), jobs)
         is_done = all(store.is_done(job.id) for job in jobs)
         print_sections([*answer, *states] if is_done else [*states, *answer], full=full)
-        click.echo(f"\n{next_step(is_done, plan, into)}")
+        verb = "report" if is_done else "run"
+        click.echo(printable(f"\nNext: shoal {verb} {shlex.quote(str(plan))}{into_words(into)}"))
     refuse_absent(problems)
 
 
@@ -217,15 +218,12 @@ def show(
     elif form:
         rows = case_rows(result, only, failing=failing)
         options.echo_table(rows_as_csv(rows) if form == "csv" else "".join(map(json_line, rows)))
-    elif explain:
+    elif failing or explain:
         sections = failing_sections(result, only, every=every) if failing else []
-        print_sections([*sections, *explained_sections(result, explain, only)])
+        sections += explained_sections(result, explain, only) if explain else []
+        print_sections(sections)
     else:
-        print_sections(
-            failing_sections(result, only, every=every)
-            if failing
-            else result_sections(viewable(result, name))
-        )
+        print_sections(result_sections(viewable(result, name)))
 
 
 @click.command()

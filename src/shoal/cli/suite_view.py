@@ -39,17 +39,11 @@ def describe_suite(suite: Suite) -> dict[str, Any]:
     rows: dict[str, dict[str, Any]] = {}
     for case in suite.cases:
         name = case.groups["functionality"]
-        start = {
-            "functionality": name,
-            "capability": case.groups["capability"],
-            "test type": case.groups["test type"],
-            "rule": case.meta["expect"].rule,
-            "cases": 0,
-            "examples": 0,
-        }
-        row = rows.setdefault(name, start)
-        row["cases"] += 1
-        row["examples"] += len(case.examples)
+        if name not in rows:
+            groups = {key: case.groups[key] for key in ("functionality", "capability", "test type")}
+            rows[name] = groups | {"rule": case.meta["expect"].rule, "cases": 0, "examples": 0}
+        rows[name]["cases"] += 1
+        rows[name]["examples"] += len(case.examples)
     return {
         "suite": suite.name,
         "task": suite.task,
@@ -101,14 +95,11 @@ def _hygiene_count(hygiene: Hygiene) -> list[Words | str]:
     """Return the number of errors and warnings."""
     if not hygiene.findings:
         return [Words(f"Checks of the suite: {len(CHECKS)}, no problem.", "good")]
-    counts = [(len(hygiene.of(severity)), severity) for severity in SEVERITIES]
-    pieces: list[Words | str] = [Words("Checks of the suite: ", "strong")]
-    for position, (n, severity) in enumerate(pair for pair in counts if pair[0]):
-        pieces += [
-            ", " if position else "",
-            Words(f"{n:,} {severity}{'s' if n > 1 else ''}", TONES[severity]),
-        ]
-    return [*pieces, " (below)."]
+    pieces: list[Words | str] = []
+    for severity in SEVERITIES:
+        if n := len(hygiene.of(severity)):
+            pieces += [", ", Words(f"{n:,} {severity}{'s' if n > 1 else ''}", TONES[severity])]
+    return [Words("Checks of the suite: ", "strong"), *pieces[1:], " (below)."]
 
 
 def _hygiene_sections(hygiene: Hygiene) -> list[Section]:
@@ -117,31 +108,28 @@ def _hygiene_sections(hygiene: Hygiene) -> list[Section]:
     kinds: dict[str, list[Finding]] = {}
     for finding in hygiene.findings:
         kinds.setdefault(finding.kind, []).append(finding)
-    shortened = any(len(findings) > FINDINGS[findings[0].severity] for findings in kinds.values())
     labels = sum(hygiene.labels.values())
     shares = [f"{label} {100 * n / labels:.0f} %" for label, n in hygiene.labels.items()]
     notes = [f"Expected labels: {', '.join(shares)}"] if shares else []
-    notes += ["Every finding: shoal check FILE --json"] if shortened else []
-    return [Section(blocks=[block for found in kinds.values() for block in _kind(found)], notes=notes)]
+    if any(len(findings) > FINDINGS[findings[0].severity] for findings in kinds.values()):
+        notes.append("Every finding: shoal check FILE --json")
+    return [Section(blocks=[block for findings in kinds.values() for block in _kind(findings)], notes=notes)]
 
 
 def _kind(findings: Sequence[Finding]) -> list[Block]:
     """Return the findings of one kind and their fixes."""
     severity = findings[0].severity
     listed = findings[: FINDINGS[severity]]
-    rows = [Row([_where(finding), [finding.what, Words(_ids(finding), "quiet")]]) for finding in listed]
+    rows = []
+    for finding in listed:
+        where = some(finding.where, PLACES) if finding.where else "the whole suite"
+        rows.append(Row([where, [finding.what, Words(_ids(finding), "quiet")]]))
     if len(findings) > len(listed):
         rows.append(Row([Words(f"… and {len(findings) - len(listed):,} more", "quiet"), ""]))
     rows += [Row([Words("fix", "good"), fix]) for fix in dict.fromkeys(finding.fix for finding in listed)]
     heading = f"{MARKS[severity]} {severity}: {findings[0].kind}"
-    return [
-        Text([Words(heading, ("strong", TONES[severity]))]),
-        Table([Column("", "left"), Column("", "left")], rows),
-    ]
-
-
-def _where(finding: Finding) -> str:
-    return some(finding.where, PLACES) if finding.where else "the whole suite"
+    table = Table([Column("", "left"), Column("", "left")], rows)
+    return [Text([Words(heading, ("strong", TONES[severity]))]), table]
 
 
 def _ids(finding: Finding) -> str:

@@ -1,8 +1,10 @@
 """The verbs `check`, `import` and `export`."""
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -180,7 +182,7 @@ def _label_names(pairs: "Sequence[str]") -> dict[str, str]:
 
     names: dict[str, str] = {}
     for pair in pairs:
-        value, _, name = (part.strip() for part in pair.rpartition("="))
+        value, _, name = map(str.strip, pair.rpartition("="))
         if not value or not name or value in names:
             why = "once VALUE=NAME for each value of the label is expected"
             raise DataError(f"--labels {pair}", why=why, fix="--labels 0=negative --labels 1=positive")
@@ -225,11 +227,15 @@ def export_command(
     from ..core.text import printable
     from ..protocols import PROTOCOLS
     from ..protocols.behaviour.suites import SUITES
-    from ..runs.results import LAST, SPEC
+    from ..render.progress import progress_bar
+    from ..runs.results import LAST, SPEC, export
+    from ..runs.settings import parse_pairs
     from ..runs.store import RunStore
 
     store = RunStore(into)
-    is_suite = what in SUITES or not (what == LAST or what in PROTOCOLS or _is_job(store, what))
+    is_path = is_file(Path(what)) or is_folder(Path(what))
+    is_job = what == LAST or (not is_path and any(what in job for job in store.job_ids()))
+    is_suite = what in SUITES or not (is_job or what in PROTOCOLS)
     if pairs and (is_suite or target):
         raise click.UsageError("--set is for a protocol or a job; a suite is written whole")
     if verbatim and (not is_suite or target):
@@ -243,9 +249,11 @@ def export_command(
         path, content = (_export_task if is_suite else _export_result)(target, what, out, store)
     elif out is None:
         raise click.UsageError("Missing option '--out'.")
+    elif is_suite:
+        path, content = out, _export_suite(what, out, verbatim)
     else:
-        path = out
-        content = _export_suite(what, out, verbatim) if is_suite else _export_cases(what, out, pairs, store)
+        with progress_bar() as progress:
+            path, content = out, export(what, parse_pairs(pairs), out, store, progress)
     click.echo(printable(f"{path}: {content}"))
 
 
@@ -289,24 +297,19 @@ def _answered_result(job: "Job", name: str, store: "RunStore", progress: "Progre
     answers = final_answers(job.settings, answers_of(job, store, built, model))
     shown = with_neutral_band(answers, built.cases, job.settings.resolved("band"))
     words = list(shown.texts) or [shown.labels[code] for code in shown.predictions.tolist()]
-    chances = [None] * len(words) if shown.texts else confidence_of(shown).tolist()
+    chances = [math.nan] * len(words) if shown.texts else confidence_of(shown).tolist()
+    given = iter(
+        (None, None) if place in answers.errors else (word, None if math.isnan(chance) else chance)
+        for place, (word, chance) in enumerate(zip(words, chances, strict=True))
+    )
     result = brief_result(job, store, progress)
-    rows, place = [], 0
+    rows = []
     for case, outcome in zip(built.cases, result.outcomes, strict=True):
-        places = range(place, place + len(case.examples))
-        predicted = tuple(None if row in answers.errors else words[row] for row in places)
-        sure = tuple(
-            None if row in answers.errors or not _is_number(chances[row]) else chances[row] for row in places
-        )
+        predicted, sure = zip(*islice(given, len(case.examples)), strict=True)
         rows.append(AnsweredCase(case, predicted, sure, outcome.passed, outcome.error))
-        place = places.stop
     answered_at = (store.job_folder(job.id) / "answers.jsonl").stat().st_mtime
     suite = Path(job.settings.suite).name.split(".")[0]
     return AnsweredResult(job.id, job.model, suite, answered_at, rows, result.measures)
-
-
-def _is_number(chance: float | None) -> bool:
-    return chance is not None and chance == chance
 
 
 def _export_task(target: str, name: str, out: Path | None, _store: "RunStore") -> tuple[Path, str]:
@@ -331,11 +334,6 @@ def _refuse_existing(path: Path) -> None:
         raise ShoalError(f"{path}: exists already", fix="--out with another name, or remove it")
 
 
-def _is_job(store: "RunStore", name: str) -> bool:
-    """Return whether the name is a job of the store and not a file."""
-    return not (is_file(Path(name)) or is_folder(Path(name))) and any(name in job for job in store.job_ids())
-
-
 def _export_suite(name: str, out: Path, verbatim: bool) -> str:
     from ..protocols.behaviour.build import load_suite
     from ..protocols.behaviour.suite_files import export_suite, form_data
@@ -346,16 +344,6 @@ def _export_suite(name: str, out: Path, verbatim: bool) -> str:
         from ..render.writing import write_form
 
         write_form(form_data(suite), out)
-        return (
-            f"a form with {len(suite.cases):,} cases\nThen: shoal import NAME-edited.json --out suite.jsonl"
-        )
+        then = "shoal import NAME-edited.json --out suite.jsonl"
+        return f"a form with {len(suite.cases):,} cases\nThen: {then}"
     return f"{export_suite(suite, out, verbatim=verbatim):,} examples of {len(suite.cases):,} cases"
-
-
-def _export_cases(name: str, out: Path, pairs: "Sequence[str]", store: "RunStore") -> str:
-    from ..render.progress import progress_bar
-    from ..runs.results import export
-    from ..runs.settings import parse_pairs
-
-    with progress_bar() as progress:
-        return export(name, parse_pairs(pairs), out, store, progress)

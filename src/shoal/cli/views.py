@@ -82,8 +82,8 @@ def next_words(results: "Mapping[str, Sequence[Result]]", plan: Path, into: Path
     every = [result for rows in results.values() for result in rows]
     failing = next((result for result in every if "0" in verdicts_of(result.outcomes)), None)
     job = str((failing or every[0]).job["id"]).rpartition("-")[2]
-    show = f"shoal show {job}{' --failing' if failing else ''}{_where(into)}"
-    return printable(f"\nNext: {show}\n      shoal report {shlex.quote(str(plan))}{_where(into)}")
+    show = f"shoal show {job}{' --failing' if failing else ''}{into_words(into)}"
+    return printable(f"\nNext: {show}\n      shoal report {shlex.quote(str(plan))}{into_words(into)}")
 
 
 def finished_words(jobs: Sequence[Job], store: RunStore, plan: Path) -> str:
@@ -95,26 +95,30 @@ def finished_words(jobs: Sequence[Job], store: RunStore, plan: Path) -> str:
     )
 
 
-def next_step(is_done: bool, plan: Path, into: Path) -> str:
-    """Return the command to type after `status`."""
-    return printable(f"Next: shoal {'report' if is_done else 'run'} {shlex.quote(str(plan))}{_where(into)}")
-
-
 def with_short_names(sections: Sequence[Section], jobs: Sequence[Job]) -> Sequence[Section]:
     """Return the sections of a plan with several models with a short name for each long spec."""
     models = list(dict.fromkeys(job.model for job in jobs))
     return renamed(sections, short_names(models)) if len(models) > 1 else sections
 
 
-def _where(into: Path) -> str:
+def into_words(into: Path) -> str:
+    """Return the option of a store other than the usual one."""
     return "" if into == Path("runs") else f" --into {shlex.quote(str(into))}"
 
 
 def plan_sections(jobs: Sequence[Job], estimate: "Estimate | None", bill: "Bill | None") -> list[Section]:
     """Return the size of a plan, its expected time and cost, and its jobs."""
     lines = [f"The plan is valid: {_count(len(jobs), 'job')}."]
-    lines += [_time(estimate)] if estimate else []
-    lines += [_cost(bill)] if bill else []
+    if estimate:
+        tries = f", {_count(estimate.tries, 'tuning trial')}" if estimate.tries else ""
+        lines.append(
+            f"{_count(estimate.trainings, 'training run')}{tries}, {estimate.steps:,} steps, "
+            f"{estimate.questions:,} questions to models: "
+            f"about {duration(estimate.seconds)} in one process on this machine."
+        )
+    if bill:
+        priced = "" if bill.costs else " Set price= to estimate the cost."
+        lines.append(f"At most {_bill_words(bill.requests, bill.read, bill.written, bill.costs)}.{priced}")
     shown = jobs if len(jobs) <= MANY_JOBS else jobs[:FIRST_JOBS]
     more = [f"{len(jobs) - len(shown)} more jobs; `--json` lists all."] if len(shown) < len(jobs) else []
     table = Table(_left("job", "model"), [Row([job.id, job.model]) for job in shown])
@@ -145,21 +149,6 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _time(estimate: "Estimate") -> str:
-    """Return the expected time of a plan with trainings."""
-    tries = f", {_count(estimate.tries, 'tuning trial')}" if estimate.tries else ""
-    return (
-        f"{_count(estimate.trainings, 'training run')}{tries}, {estimate.steps:,} steps, {estimate.questions:,} "
-        f"questions to models: about {duration(estimate.seconds)} in one process on this machine."
-    )
-
-
-def _cost(bill: "Bill") -> str:
-    """Return the expected cost of a plan with remote models."""
-    priced = "" if bill.costs else " Set price= to estimate the cost."
-    return f"At most {_bill_words(bill.requests, bill.read, bill.written, bill.costs)}.{priced}"
-
-
 def reproduction_sections(reproduction: "Reproduction") -> list[Section]:
     """Return how many cells of a published table match, by column, and the mismatches."""
     total, missed = len(reproduction.cells), reproduction.mismatches
@@ -171,11 +160,10 @@ def reproduction_sections(reproduction: "Reproduction") -> list[Section]:
         Row([column, f"{count:,}", Words(f"{count - wrong[column]:,}", "bad" if wrong[column] else "good")])
         for column, count in cells.items()
     ]
-    blocks = [Table([Column("", "left"), Column("cells"), Column("match")], counts)]
-    if missed:
-        rows = [
-            Row([Words("✗", "bad"), cell.row, cell.column, cell.published, cell.found])
-            for cell in missed[:MISMATCHES]
-        ]
-        blocks.append(Table([*_left("", "", ""), Column("published"), Column("found")], rows))
+    blocks = [Table([*_left(""), Column("cells"), Column("match")], counts)]
+    rows = [
+        Row([Words("✗", "bad"), cell.row, cell.column, cell.published, cell.found])
+        for cell in missed[:MISMATCHES]
+    ]
+    blocks += [Table([*_left("", "", ""), Column("published"), Column("found")], rows)] if rows else []
     return [Section(reproduction.title, [answer], blocks)]

@@ -9,14 +9,16 @@ Jobs with the same case share its entry. Texts are lists of pieces; every second
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
+from itertools import groupby, takewhile
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from ..core.measures import quantity
-from ..core.records import Case, Example, Measure, Outcome, Result, values_of, verdicts_of
+from ..core.records import Case, Example, Measure, Result, values_of, verdicts_of
 from ..core.text import printable
 from ..core.views import WEAK, ShownCase, Weighed, expected_words
 from .tables import plain, value_text
@@ -30,14 +32,8 @@ SMALL = 1_000_000
 
 def outcome_words(shown: ShownCase, answers: Sequence[str] = ()) -> list[str]:
     """Return the expectation, the answers and how far they moved, in words."""
-    words = [f"expected {shown.expected}"] if shown.expected else []
-    words += [f"got {answer}" for answer in answers]
-    return [*words, *([shown.change] if shown.change else [])]
-
-
-def error_of(shown: ShownCase) -> str:
-    """Return the error of a case; empty if the model answered."""
-    return shown.outcome.error if shown.outcome is not None else ""
+    expected = f"expected {shown.expected}" if shown.expected else ""
+    return list(filter(None, [expected, *(f"got {answer}" for answer in answers), shown.change]))
 
 
 def weighed_text(example: Weighed) -> list[str]:
@@ -88,38 +84,34 @@ def _words(text: str) -> list[str]:
 
 def _changed(old: Sequence[str], new: Sequence[str]) -> tuple[set[int], set[int]]:
     """Return the positions of words removed from the old text and added in the new one."""
-    shortest = min(len(old), len(new))
-    start = next((i for i in range(shortest) if old[i] != new[i]), shortest)
-    room = shortest - start
-    end = next((i for i in range(room) if old[-1 - i] != new[-1 - i]), room)
-    last_old, last_new = len(old) - end, len(new) - end
-    if (last_old - start) * (last_new - start) > SMALL:
-        return set(range(start, last_old)), set(range(start, last_new))
+    start = _shared(old, new)
+    end = _shared(old[start:][::-1], new[start:][::-1])
+    middles = [range(start, len(text) - end) for text in (old, new)]
+    if len(middles[0]) * len(middles[1]) > SMALL:
+        return set(middles[0]), set(middles[1])
     removed: set[int] = set()
     added: set[int] = set()
-    matcher = SequenceMatcher(None, old[start:last_old], new[start:last_new], autojunk=False)
-    for kind, i, j, k, m in matcher.get_opcodes():
+    before, after = ([text[i] for i in middle] for text, middle in zip((old, new), middles, strict=True))
+    for kind, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind != "equal":
-            removed |= set(range(start + i, start + j))
-            added |= set(range(start + k, start + m))
+            removed |= set(middles[0][i:j])
+            added |= set(middles[1][k:m])
     return removed, added
+
+
+def _shared(old: Sequence[str], new: Sequence[str]) -> int:
+    """Return the number of first words that are the same."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
 
 
 def _pieces(words: Sequence[str], touched: set[int]) -> Marked:
     """Join neighbouring words with the same mark; white space at the ends of an edit is not marked."""
-    pieces: Marked = []
-    for word, is_touched in _without_ends(words, touched):
-        if pieces and pieces[-1][1] == is_touched:
-            pieces[-1] = (pieces[-1][0] + word, is_touched)
-        else:
-            pieces.append((word, is_touched))
-    return pieces
-
-
-def _without_ends(words: Sequence[str], touched: set[int]) -> Iterator[tuple[str, bool]]:
-    for position, word in enumerate(words):
-        inside = {position - 1, position + 1} <= touched
-        yield word, position in touched and (not word.isspace() or inside)
+    marks = [
+        place in touched and (not word.isspace() or {place - 1, place + 1} <= touched)
+        for place, word in enumerate(words)
+    ]
+    runs = groupby(zip(words, marks, strict=True), key=itemgetter(1))
+    return [("".join(word for word, _ in run), is_touched) for is_touched, run in runs]
 
 
 # Cases of a page
@@ -139,34 +131,26 @@ KINDS = "01-e"
 
 PASS_OR_FAIL = ["fails", "passes"]
 
-Place = tuple[int, int]
-"""A job and the position of a case in its result."""
-
-
-def verdict(outcome: Outcome) -> int:
-    """Return an outcome as a number."""
-    return KINDS.index(verdicts_of([outcome]))
-
 
 def shelf(results: Mapping[str, Result], room: int = ROOM) -> dict[str, Any]:
     """Return the cases of a page; equal results give equal data."""
     jobs = list(results.values())
     chosen = _chosen(jobs, room)
-    values = _values([jobs[job].cases[place] for job, place in chosen])
-    held = Counter((job, verdict(jobs[job].outcomes[place])) for job, place in chosen)
-    answers = [
-        _answers(result, [place for of, place in chosen if of == job]) for job, result in enumerate(jobs)
-    ]
+    values = _values([jobs[job].cases[place] for _, _, job, place in chosen])
+    held = Counter((job, ORDER[rank]) for rank, _, job, place in chosen)
+    # In order, because the column of answers may be a file.
+    places = sorted((job, place) for _, _, job, place in chosen if "said" in jobs[job].columns)
+    answers = {(job, place): jobs[job].columns["said"][place] for job, place in places}
     numbers: dict[tuple[str, Any], int] = {}
     cases: list[dict[str, Any]] = []
     rows = []
-    for job, place in chosen:
+    for rank, _, job, place in chosen:
         case, outcome = jobs[job].cases[place], jobs[job].outcomes[place]
         number = numbers.setdefault((case.id, case.examples), len(numbers))
         if number == len(cases):
             cases.append(_case(case, values))
-        said = [printable(str(answer)) for answer in answers[job].get(place, ())]
-        rows.append([job, number, verdict(outcome), said, printable(outcome.error)])
+        said = [printable(str(answer)) for answer in answers.get((job, place), ())]
+        rows.append([job, number, ORDER[rank], said, printable(outcome.error)])
     groups = [{"name": printable(name), "values": [*map(printable, known)]} for name, known in values.items()]
     about = [
         _job(name, result, [held[job, kind] for kind in range(4)])
@@ -228,19 +212,24 @@ def _values(cases: Sequence[Case]) -> dict[str, dict[str, int]]:
     return values
 
 
-def _chosen(results: Sequence[Result], room: int) -> list[Place]:
-    """Return the places of the cases that fit: each group in turn, its worst case first."""
+def _chosen(results: Sequence[Result], room: int) -> list[tuple[int, float, int, int]]:
+    """Return rank, value, job and place of the cases that fit: each group in turn, its worst case first.
+
+    Failing cases come first in the list, the worst of them before the others.
+    """
     queue: list[tuple[int, int, int, int]] = []
+    every = [np.nan_to_num(values_of(result.outcomes)) for result in results]
     for job, result in enumerate(results):
-        verdicts, values = verdicts_of(result.outcomes), values_of(result.outcomes)
-        turns: Counter[tuple[str, str]] = Counter()
-        for place in sorted(range(len(verdicts)), key=lambda place: np.nan_to_num(values[place])):
-            letter, group = verdicts[place], next(iter(result.cases[place].groups.values()), "")
-            queue.append((ORDER.index(KINDS.index(letter)), turns[letter, group], job, place))
-            turns[letter, group] += 1
-    chosen: list[Place] = []
+        verdicts = verdicts_of(result.outcomes)
+        turns: Counter[tuple[int, str]] = Counter()
+        for place in np.argsort(every[job], kind="stable").tolist():
+            rank = ORDER.index(KINDS.index(verdicts[place]))
+            group = next(iter(result.cases[place].groups.values()), "")
+            queue.append((rank, turns[rank, group], job, place))
+            turns[rank, group] += 1
+    chosen: list[tuple[int, float, int, int]] = []
     known: set[tuple[str, Any]] = set()
-    for _, _, job, place in sorted(queue):
+    for rank, _, job, place in sorted(queue):
         case = results[job].cases[place]
         room -= A_ROW
         if (case.id, case.examples) not in known:
@@ -248,15 +237,8 @@ def _chosen(results: Sequence[Result], room: int) -> list[Place]:
             room -= sum(min(len(text), LONGEST) for example in case.examples for text in example)
         if room < 0:
             break
-        chosen.append((job, place))
-    return sorted(chosen, key=lambda place: _rank(results, place))
-
-
-def _rank(results: Sequence[Result], place: Place) -> tuple[int, float, int, int]:
-    """Return the sort key of a case: failing ones first, the worst of them before the others."""
-    outcome = results[place[0]].outcomes[place[1]]
-    kind = verdict(outcome)
-    return ORDER.index(kind), (outcome.value or 0.0) if kind == FAIL else 0.0, *place
+        chosen.append((rank, 0.0 if rank else float(every[job][place]), job, place))
+    return sorted(chosen)
 
 
 def _case(case: Case, values: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
@@ -282,17 +264,7 @@ def _cut(text: str) -> str:
     return text if left <= 0 else f"{text[:LONGEST]} … ({left:,} more characters)"
 
 
-def _alternating(marked: Sequence[tuple[str, bool]]) -> list[str]:
+def _alternating(marked: Marked) -> list[str]:
     """Return pieces that alternate between unchanged and changed; the first may be empty."""
-    pieces = [""]
-    for text, touched in marked:
-        if touched != (len(pieces) % 2 == 0):
-            pieces.append("")
-        pieces[-1] += printable(text)
-    return pieces
-
-
-def _answers(result: Result, places: Sequence[int]) -> dict[int, Sequence[str]]:
-    """Return the model's answers at these places; sorted, because the column may be a file."""
-    column = result.columns.get("said")
-    return {} if column is None else {place: column[place] for place in sorted(places)}
+    start = [""] if not marked or marked[0][1] else []
+    return [*start, *(printable(text) for text, _ in marked)]

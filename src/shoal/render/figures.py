@@ -56,6 +56,7 @@ def draw_figures(sections: Sequence[Section], folder: Path) -> int:
     """Write each figure as NAME.pdf and NAME.svg, and return their number."""
     try:
         import matplotlib
+        from matplotlib.figure import Figure
     except ModuleNotFoundError as problem:
         raise MissingExtra("matplotlib", needed_for="figures") from problem
     with refusing(folder):
@@ -63,9 +64,15 @@ def draw_figures(sections: Sequence[Section], folder: Path) -> int:
     taken: set[str] = set()
     with matplotlib.rc_context(SETTINGS):
         for block in charts_of(sections):
-            name = free_name(_file_name(block), taken, "-")
-            taken.add(name)
-            figure = _drawn(block)
+            words = block.name or block.title or type(block).__name__
+            slug = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:60] or "figure"
+            taken.add(name := free_name(slug, taken, "-"))
+            draw, size = FIGURES[type(block)]
+            figure = Figure(figsize=size(block))
+            axes = figure.add_subplot()
+            draw(block, axes)
+            if block.title:
+                axes.set_title(_text(block.title), loc="left", fontsize=9, color=INK)
             _save(figure, folder / f"{name}.svg", {"Date": None, "Creator": "shoal"})
             _save(figure, folder / f"{name}.pdf", {"CreationDate": None, "Creator": "shoal"})
     return len(taken)
@@ -111,35 +118,14 @@ def _measures(block: Any) -> list[Measure]:
     return [y for _, x, y in block.points if is_defined(x)]
 
 
-def _file_name(block: Any) -> str:
-    words = block.name or block.title or type(block).__name__
-    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:60] or "figure"
-
-
-def _drawn(block: Any) -> Any:
-    from matplotlib.figure import Figure
-
-    draw, size = FIGURES[type(block)]
-    figure = Figure(figsize=size(block))
-    axes = figure.add_subplot()
-    draw(block, axes)
-    if block.title:
-        axes.set_title(_text(block.title), loc="left", fontsize=9, color=INK)
-    return figure
-
-
 def _text(text: str) -> str:
     """Escape text that matplotlib would read as mathematics."""
     return on_one_line(" ".join(text.split())).replace("$", r"\$")
 
 
-def _short(name: str) -> str:
-    """Return a name without its middle if it is long, because the end of a path identifies a file."""
-    return name if len(name) <= LONGEST else f"{name[: LONGEST // 3]}…{name[-2 * LONGEST // 3 :]}"
-
-
 def _name(name: str) -> str:
-    return _text(_short(name))
+    """Return a name without its middle if it is long, because the end of a path identifies a file."""
+    return _text(name if len(name) <= LONGEST else f"{name[: LONGEST // 3]}…{name[-2 * LONGEST // 3 :]}")
 
 
 def _scaled(measure: Measure, value: float | None = None) -> float:
@@ -156,9 +142,8 @@ def _errors(measure: Measure) -> list[list[float]] | None:
     """Return the distances to both ends of the interval."""
     if measure.interval is None:
         return None
-    value = _scaled(measure)
-    low, high = (_scaled(measure, end) for end in measure.interval)
-    return [[max(0.0, value - low)], [max(0.0, high - value)]]
+    low, high = (_scaled(measure, end) - _scaled(measure) for end in measure.interval)
+    return [[max(0.0, -low)], [max(0.0, high)]]
 
 
 def _colour(tone: Tones, number: int) -> str:
@@ -186,9 +171,11 @@ def draw_heat_map(block: HeatMap, axes: Any) -> None:
         text = f"{_scaled(measure):.0f}" if shares and is_defined(measure) else value_text(measure)
         text = "\n".join(filter(None, (text, block.marks.get((i, j)))))
         axes.text(j, i, text.replace("-", "−"), ha="center", va="center", fontsize=6, color=INK)
-    rows, columns = _heat_map_names(block)
-    axes.set_xticks(range(len(columns)), map(_text, columns), rotation=45, ha="right", rotation_mode="anchor")
-    axes.set_yticks(range(len(rows)), map(_text, rows))
+    kinds = block.kinds or [""] * len(block.rows)
+    rows = [_name(f"{name}  {kind}".strip()) for (name, _), kind in zip(block.rows, kinds, strict=True)]
+    columns = [_name(f"{group} {name}".strip()) for name, group in block.columns]
+    axes.set_xticks(range(len(columns)), columns, rotation=45, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(len(rows)), rows)
     groups = [group for _, group in block.rows]
     for i in range(1, len(groups)):
         if groups[i] != groups[i - 1]:
@@ -231,7 +218,8 @@ def draw_dots(block: Table, axes: Any) -> None:
     for i, (_, dots) in enumerate(rows):
         known = [measure for measure in dots.measures if is_defined(measure)]
         values = [_scaled(measure) for measure in known]
-        style = {"markersize": 4, "color": COLOURS[0], "clip_on": not _inside(known, scale)}
+        is_inside = all(scale[0] <= (measure.value or 0.0) <= scale[1] for measure in known)
+        style = {"markersize": 4, "color": COLOURS[0], "clip_on": not is_inside}
         if len(known) == 1:
             axes.errorbar(values, [i], xerr=_errors(known[0]), fmt="o", **style)
         elif dots.change:
@@ -249,10 +237,6 @@ def draw_dots(block: Table, axes: Any) -> None:
     axes.set_xlabel(_text(_unit(first)))
 
 
-def _inside(measures: Sequence[Measure], scale: tuple[float, float]) -> bool:
-    return all(scale[0] <= (measure.value or 0.0) <= scale[1] for measure in measures)
-
-
 def draw_scatter(block: Scatter, axes: Any) -> None:
     """Draw a point for each name, with the names if there are few."""
     known = [(name, x, y) for name, x, y in block.points if is_defined(x) and is_defined(y)]
@@ -265,13 +249,6 @@ def draw_scatter(block: Scatter, axes: Any) -> None:
     axes.axline((0, 0), slope=1, color=QUIET, linewidth=0.8, linestyle=":")
     axes.set_xlabel(_name(block.axes[0]))
     axes.set_ylabel(_name(block.axes[1]))
-
-
-def _heat_map_names(block: HeatMap) -> tuple[list[str], list[str]]:
-    """Return the names of rows, with their kinds, and of columns, with their groups."""
-    kinds = block.kinds or [""] * len(block.rows)
-    rows = [_short(f"{name}  {kind}".strip()) for (name, _), kind in zip(block.rows, kinds, strict=True)]
-    return rows, [_short(f"{group} {name}".strip()) for name, group in block.columns]
 
 
 FIGURES: Mapping[type, tuple[Callable[[Any, Any], None], Callable[[Any], tuple[float, float]]]] = {

@@ -31,7 +31,7 @@ from ..core.views import (
     Weighed,
     WeighedWords,
 )
-from .cases import attribution, error_of, marked_edits, outcome_words
+from .cases import attribution, marked_edits, outcome_words
 from .html_parts import (
     EMPTY,
     classes,
@@ -53,7 +53,6 @@ from .tables import (
     is_defined,
     is_full,
     is_replaced,
-    measures_in,
     pieces_of,
     plain,
     scale_ends,
@@ -117,52 +116,50 @@ def _table(table: Table, *, heat: bool = False) -> Markup:
     rows = list(table.rows)
     while rows and not rows[-1].cells:
         rows.pop()
-    body = joined(_row(row, table, heat=heat) for row in rows)
-    kind = classes("heat" if heat else "")
-    return Markup('<div class="wide"><table{}>{}<tbody>{}</tbody></table></div>').format(kind, top, body)
+    names = _name_column(table)
+    body = joined(_row(row, table, names, heat=heat) for row in rows)
+    table_tag = Markup('<div class="wide"><table{}>{}<tbody>{}</tbody></table></div>')
+    return table_tag.format(classes("heat" if heat else ""), top, body)
 
 
 def _heading(table: Table, position: int) -> Markup:
     column = table.columns[position]
     title = joined(map(words, filter(None, column.title.split("\n"))), "<br>")
     if column.scale is not None:
-        measures = [measure for cell in column_cells(table, position) for measure in measures_in(cell)]
-        low, high = scale_ends(column.scale, measures[0] if measures else None)
+        pieces = [piece for cell in column_cells(table, position) for piece in pieces_of(cell)]
+        measures = (row for piece in pieces if isinstance(piece, Dots) for row in piece.measures)
+        low, high = scale_ends(column.scale, next(measures, None))
         title += Markup('<span class="scale"><span>{}</span><span>{}</span></span>').format(low, high)
     if not title:
         return Markup("<td></td>")
-    return Markup('<th scope="col"{}>{}</th>').format(classes(_side(column), _spare(column)), title)
+    return Markup('<th scope="col"{}>{}</th>').format(_column_classes(column), title)
 
 
-def _side(column: Column) -> str:
-    return "right" if column.align == "right" and column.scale is None else ""
+def _column_classes(column: Column, broad: str = "") -> Markup:
+    """Return the classes of a column; the first chart of a page leaves spare ones out on a phone."""
+    side = "right" if column.align == "right" and column.scale is None else broad
+    return classes(side, "spare" if column.spare else "")
 
 
-def _spare(column: Column) -> str:
-    """Return the class of columns that the first chart of a page leaves out on a phone."""
-    return "spare" if column.spare else ""
-
-
-def _row(row: Row, table: Table, *, heat: bool) -> Markup:
+def _row(row: Row, table: Table, names: int, *, heat: bool) -> Markup:
     width = len(table.columns)
     if not row.cells:
         return Markup('<tr class="gap"><td colspan="{}"></td></tr>').format(width)
     if not is_full(row, table):
         heading = Markup('<tr class="heading"><th colspan="{}" scope="rowgroup">{}</th></tr>')
         return heading.format(width, sentence(row.cells[0], row.tone))
-    cells = [_cell(row, position, table, heat=heat) for position in range(width)]
+    cells = [_cell(row, i, column, is_name=i == names, heat=heat) for i, column in enumerate(table.columns)]
     return Markup("<tr>{}</tr>").format(joined(cells))
 
 
-def _cell(row: Row, position: int, table: Table, *, heat: bool) -> Markup:
-    column = table.columns[position]
+def _cell(row: Row, position: int, column: Column, *, is_name: bool, heat: bool) -> Markup:
     cell = cell_of(row, position)
     if heat and isinstance(cell, Number):
         return _heat(cell.measure)
     content = joined(_piece(piece, column, row) for piece in pieces_of(cell))
     broad = "broad" if len(content.striptags()) > LONG else ""
-    if position != _name_column(table):
-        return Markup("<td{}>{}</td>").format(classes(_side(column) or broad, _spare(column)), content)
+    if not is_name:
+        return Markup("<td{}>{}</td>").format(_column_classes(column, broad), content)
     if not content.striptags():
         return Markup("<td></td>")
     inside = "inside" if plain(cell).startswith(" ") else ""
@@ -223,26 +220,23 @@ def _chart(block: Curves | Scatter, chart: Markup) -> Markup:
 
 
 def _case(shown: ShownCase) -> Markup:
-    lines = []
+    lines, mark = [], Markup("<mark>{}</mark>")
     for number, texts in enumerate(marked_edits(shown.case.examples)):
         answer = shown.answers[number] if number < len(shown.answers) else ""
         label = Markup(' <span class="answer">{}</span>').format(words(answer)) if answer else EMPTY
-        fields = joined((_marked(pieces) for pieces in texts), ' <span class="and">¦</span> ')
+        edits = [
+            [mark.format(words(part)) if touched else words(part) for part, touched in text] for text in texts
+        ]
+        fields = joined(map(joined, edits), ' <span class="and">¦</span> ')
         name = "variant" if number else "original"
         lines.append(Markup('<p class="{}" dir="auto">{}{}</p>').format(name, fields, label))
-    error = error_of(shown)
+    error = shown.outcome.error if shown.outcome else ""
     outcome = [words(part) for part in outcome_words(shown)]
     outcome += [Markup('<span class="t-bad">{}</span>').format(words(error))] if error else []
     below = Markup('<p class="went">{}</p>').format(joined(outcome, ", ")) if outcome else EMPTY
-    mark = Markup("<span{}>{}</span>").format(classes("mark", tone_classes(shown.tone)), words(shown.mark))
+    sign = Markup("<span{}>{}</span>").format(classes("mark", tone_classes(shown.tone)), words(shown.mark))
     return Markup('<li title="{}">{}{}{}</li>').format(
-        words(shown.case.id), mark if shown.mark else EMPTY, joined(lines), below
-    )
-
-
-def _marked(pieces: Sequence[tuple[str, bool]]) -> Markup:
-    return joined(
-        Markup("<mark>{}</mark>").format(words(text)) if touched else words(text) for text, touched in pieces
+        words(shown.case.id), sign if shown.mark else EMPTY, joined(lines), below
     )
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup, escape
 
-from ..core.measures import Quantity, quantity
+from ..core.measures import quantity
 from ..core.records import Measure
 from ..core.text import printable
 from ..core.views import Cell, Curves, Dots, Line, Number, Piece, Scatter, Tones
@@ -23,6 +23,7 @@ from .tables import (
     pieces_of,
     place_text,
     scale_ends,
+    tick_text,
     tone_of,
     tones_of,
     value_text,
@@ -61,19 +62,15 @@ def lines_of(cell: Cell) -> list[Markup]:
     """Return the pieces of a cell, split at line ends."""
     lines = [EMPTY]
     for piece in pieces_of(cell):
-        for number, text in enumerate(piece_text(piece).split("\n")):
-            lines += [EMPTY] if number else []
-            lines[-1] += _toned(piece, text)
+        first, *rest = piece_text(piece).split("\n")
+        lines[-1] += piece_html(piece, text=first)
+        lines += [piece_html(piece, text=text) for text in rest]
     return lines
 
 
-def piece_html(piece: Piece, *outer: Tones) -> Markup:
-    """Return a piece in its tone; a number with its basis."""
-    return _toned(piece, piece_text(piece), *outer)
-
-
-def _toned(piece: Piece, text: str, *outer: Tones) -> Markup:
-    tone = tone_classes(tone_of(piece, *outer))
+def piece_html(piece: Piece, *outer: Tones, text: str | None = None) -> Markup:
+    """Return a piece, or a part of its text, in its tone; a number with its basis."""
+    text, tone = piece_text(piece) if text is None else text, tone_classes(tone_of(piece, *outer))
     if isinstance(piece, Number) and piece.measure is not None and text:
         return number_html(piece.measure, text, tone)
     return Markup("<span{}>{}</span>").format(classes(tone), words(text)) if text and tone else words(text)
@@ -88,25 +85,26 @@ def number_html(measure: Measure, text: str, tone: str = "") -> Markup:
 
 def _cases_of(measure: Measure) -> Markup:
     """Return the groups of the cases that a measure is a mean of, as an attribute; empty if it is not a mean."""
-    if not measure.basis.mean_over:
-        return EMPTY
-    groups = {**measure.groups, **measure.basis.only}
+    basis = measure.basis
+    groups = {**measure.groups, **basis.only}
     pairs = {name: printable(value) for name, value in groups.items() if isinstance(value, str)}
-    jobs = measure.basis.jobs
-    named = Markup(' data-j="{}"').format(" ".join(jobs)) if jobs else EMPTY
-    return Markup(' data-g="{}"').format(urlencode(pairs)) + named
+    jobs = Markup(' data-j="{}"').format(" ".join(basis.jobs)) if basis.jobs else EMPTY
+    return Markup(' data-g="{}"{}').format(urlencode(pairs), jobs) if basis.mean_over else EMPTY
 
 
 def basis_words(measure: Measure) -> str:
     """Return a measure in a line: name, value, interval, n and note."""
-    parts = [f"{measure.name}: {value_text(measure)}"]
-    if measure.interval is not None and is_defined(measure):
-        method = f" ({measure.interval_method})" if measure.interval_method else ""
-        parts.append(f"95 % CI {interval_text(measure)}{method}")
-    parts.append(f"n = {measure.n:,}")
-    parts += [f"not applicable: {measure.na:,}"] if measure.na else []
-    parts += [f"errors: {measure.errors:,}"] if measure.errors else []
-    return "; ".join([*parts, *([measure.note] if measure.note else [])])
+    interval = interval_text(measure) if is_defined(measure) else ""
+    method = f" ({measure.interval_method})" if measure.interval_method else ""
+    parts = [
+        f"{measure.name}: {value_text(measure)}",
+        f"95 % CI {interval}{method}" if interval else "",
+        f"n = {measure.n:,}",
+        f"not applicable: {measure.na:,}" if measure.na else "",
+        f"errors: {measure.errors:,}" if measure.errors else "",
+        measure.note,
+    ]
+    return "; ".join(filter(None, parts))
 
 
 # Charts
@@ -144,62 +142,47 @@ def _share(value: float, scale: Scale) -> float:
 def curves_svg(block: Curves) -> Markup:
     """Draw lines over an axis with their intervals as bands, and the names of the lines below."""
     points = [(place, measure) for line in block.lines for place, measure in line.points if isfinite(place)]
-    known = [(place, measure) for place, measure in points if is_defined(measure)]
+    known = [measure for _, measure in points if is_defined(measure)]
     if not known:
-        return Markup("")
+        return EMPTY
     places = [place for place, _ in points]
-    plane = Plane((min(places), max(places)), span([measure for _, measure in known]))
-    parts = [_axes(plane, block.axis, place_text, known[0][1])]
+    plane = Plane((min(places), max(places)), span(known))
+    parts = [_axes(plane, block.axis, place_text, known[0])]
     if block.marked is not None and plane.x[0] <= block.marked <= plane.x[1]:
         x = plane.across(block.marked)
         line = Markup('<line class="marked" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>')
         parts += [line.format(_n(x), TOP - 8, HEIGHT - BOTTOM), _label(x, TOP - 14, "chosen", "middle")]
-    parts += [_line(line, plane, number) for number, line in enumerate(block.lines)]
-    names = [" ".join(line.name.split()) for line in block.lines]
-    items = [
-        Markup('<li class="{}">{}</li>').format(_series(line.tone, number), words(name))
-        for number, (line, name) in enumerate(zip(block.lines, names, strict=True))
-    ]
+    names, items = [], []
+    for number, curve in enumerate(block.lines):
+        name, place = " ".join(curve.name.split()), number % len(SERIES)
+        kind = f"s{place} {tone_classes(curve.tone) or SERIES[place]}"
+        parts.append(Markup('<g class="line {}">{}</g>').format(kind, _line(curve, name, plane)))
+        items.append(Markup('<li class="{}">{}</li>').format(kind, words(name)))
+        names.append(name)
     picture = _svg(joined(parts), f"{block.title or 'curves'}: {', '.join(names)} by {block.axis}")
     return picture + Markup('<ul class="lines">{}</ul>').format(joined(items))
 
 
-def _series(tone: Tones, number: int) -> str:
-    """Return the classes of a line: its stroke, and its tone or the next of the series."""
-    place = number % len(SERIES)
-    return f"s{place} {tone_classes(tone) or SERIES[place]}"
-
-
-def _line(line: Line, plane: Plane, number: int) -> Markup:
+def _line(line: Line, name: str, plane: Plane) -> Markup:
     """Draw bands, lines and points; missing data leave a gap."""
     points = sorted(line.points, key=lambda point: point[0])
-    gaps = groupby(points, key=lambda point: is_defined(point[1]) and isfinite(point[0]))
-    runs = [list(run) for is_known, run in gaps if is_known]
-    name = " ".join(line.name.split())
     dot = Markup('<circle cx="{}" cy="{}" r="3"><title>{}</title></circle>')
-    dots = [
-        dot.format(
-            _n(plane.across(place)),
-            _n(plane.up(measure.value or 0.0)),
-            words(f"{name} at {place_text(place)}: {basis_words(measure)}"),
-        )
-        for run in runs
-        for place, measure in run
-    ]
-    return Markup('<g class="line {}">{}{}</g>').format(
-        _series(line.tone, number), joined(_run(run, plane) for run in runs), joined(dots)
-    )
-
-
-def _run(run: Sequence[tuple[float, Measure]], plane: Plane) -> Markup:
-    """Draw the band and the line of neighbouring points."""
-    path = [(plane.across(place), plane.up(measure.value or 0.0)) for place, measure in run]
-    line = Markup('<polyline points="{}"/>').format(_points(path))
-    if len(run) < 2 or not any(measure.interval for _, measure in run):
-        return line
-    ends = [(plane.across(place), measure.interval or (measure.value or 0.0,) * 2) for place, measure in run]
-    band = [(x, plane.up(high)) for x, (_, high) in ends] + [(x, plane.up(low)) for x, (low, _) in ends[::-1]]
-    return Markup('<polygon class="band" points="{}"/>').format(_points(band)) + line
+    runs, dots = [], []
+    for is_known, run in groupby(points, key=lambda point: is_defined(point[1]) and isfinite(point[0])):
+        if not is_known:
+            continue
+        known = [(plane.across(place), place, measure, measure.value or 0.0) for place, measure in run]
+        if len(known) > 1 and any(measure.interval for _, _, measure, _ in known):
+            ends = [(x, measure.interval or (value, value)) for x, _, measure, value in known]
+            band = [(x, plane.up(high)) for x, (_, high) in ends]
+            band += [(x, plane.up(low)) for x, (low, _) in ends[::-1]]
+            runs.append(Markup('<polygon class="band" points="{}"/>').format(_points(band)))
+        path = [(x, plane.up(value)) for x, _, _, value in known]
+        runs.append(Markup('<polyline points="{}"/>').format(_points(path)))
+        for x, place, measure, value in known:
+            title = words(f"{name} at {place_text(place)}: {basis_words(measure)}")
+            dots.append(dot.format(_n(x), _n(plane.up(value)), title))
+    return joined([*runs, *dots])
 
 
 # Scatter
@@ -209,12 +192,10 @@ def scatter_svg(block: Scatter) -> Markup:
     """Draw a point per name, with the name on hovering."""
     known = [(name, x, y) for name, x, y in block.points if is_defined(x) and is_defined(y)]
     if not known:
-        return Markup("")
+        return EMPTY
     plane = Plane(span([x for _, x, _ in known]), span([y for _, _, y in known]))
     what = quantity(known[0][1])
-    parts = [
-        _axes(plane, block.axes[0], lambda tick: tick_text(tick, what), known[0][2]),
-    ]
+    parts = [_axes(plane, block.axes[0], lambda tick: tick_text(tick, what), known[0][2])]
     low, high = max(plane.x[0], plane.y[0]), min(plane.x[1], plane.y[1])
     if low < high:  # the line on which both axes have the same value
         ends = (_n(number) for end in (low, high) for number in (plane.across(end), plane.up(end)))
@@ -232,32 +213,25 @@ def scatter_svg(block: Scatter) -> Markup:
 
 def dots_svg(dots: Dots, tones: Tones) -> Markup:
     """Draw values on one scale: a single one with its interval, a change as a hollow and a filled dot with a line."""
+    line = Markup('<line class="{}" x1="{}" x2="{}" y1="{}" y2="{}"/>')
     middle = _n(STRIP_HEIGHT / 2)
     known = [measure for measure in dots.measures if is_defined(measure)]
-    parts = [_strip_line("ground", 0, STRIP_WIDTH, middle)]
+    is_change = dots.change and len(known) > 1
+    parts = [line.format("ground", 0, STRIP_WIDTH, middle, middle)]
     if dots.middle is not None:
         x = _n(_on_strip(dots.middle, dots.scale))
-        parts.append(
-            Markup('<line class="middle" x1="{0}" x2="{0}" y1="1" y2="{1}"/>').format(x, STRIP_HEIGHT - 1)
-        )
+        parts.append(line.format("middle", x, x, 1, STRIP_HEIGHT - 1))
     span = known[0].interval if len(dots.measures) == 1 and known else None
-    if dots.change and len(known) > 1:
+    if is_change:
         span = known[0].value or 0.0, known[1].value or 0.0
     if span:
-        start, end = (_on_strip(value, dots.scale) for value in span)
-        parts.append(_strip_line("change" if dots.change else "interval", start, end, middle))
-    hollow = [dots.change and len(known) > 1 and number == 0 for number in range(len(known))]
-    parts += [_dot(measure, dots.scale, is_hollow) for measure, is_hollow in zip(known, hollow, strict=True)]
+        start, end = (_n(_on_strip(value, dots.scale)) for value in span)
+        parts.append(line.format("change" if dots.change else "interval", start, end, middle, middle))
+    parts += [_dot(row, dots.scale, is_change and number == 0) for number, row in enumerate(known)]
     low_end, high_end = scale_ends(dots.scale, dots.measures[0] if dots.measures else None)
     name = words(f"{len(dots.measures)} values on a scale from {low_end} to {high_end}")
     return Markup('<svg class="strip {}" viewBox="-6 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
         tone_classes(tones), STRIP_WIDTH + 12, STRIP_HEIGHT, name, joined(parts)
-    )
-
-
-def _strip_line(kind: str, start: float, end: float, y: str) -> Markup:
-    return Markup('<line class="{0}" x1="{1}" x2="{2}" y1="{3}" y2="{3}"/>').format(
-        kind, _n(start), _n(end), y
     )
 
 
@@ -308,11 +282,6 @@ def _step(length: float) -> float:
     rough = length / 6 if length > 0 else 0.2
     power = 10.0 ** floor(log10(rough))
     return float(next((factor for factor in (1, 2, 5, 10) if factor * power >= rough * 0.999), 10) * power)
-
-
-def tick_text(value: float, what: Quantity) -> str:
-    """Return a tick label; shares in per cent."""
-    return f"{round(100 * value, 9) if what.unit == 'share' else value:g}".replace("-", "−")
 
 
 def _axes(plane: Plane, name: str, text: Callable[[float], str], measure: Measure) -> Markup:

@@ -97,22 +97,19 @@ def _block(block: Block) -> str:
 
 
 def _table(table: Table) -> str:
-    lines = []
-    for row in table.rows:
-        if is_full(row, table):
-            columns = enumerate(table.columns)
-            cells = [_cell(cell_of(row, i), column.tone, row.tone) for i, column in columns]
-            lines.append(" & ".join(cells))
-        elif row.cells:
-            heading = _bold(plain(row.cells[0]).strip())
-            lines.append(rf"\multicolumn{{{len(table.columns)}}}{{l}}{{{heading}}}")
-        else:
-            lines.append("")
     titles = " & ".join(escape_latex(column.title) for column in table.columns)
     places = "".join(column.align[0] for column in table.columns)
-    head = [rf"\begin{{tabular}}{{{places}}}", r"\toprule", rf"{titles} \\", r"\midrule"]
-    body = [rf"{line} \\" if line else r"\addlinespace" for line in lines]
-    return "\n".join([*head, *body, r"\bottomrule", r"\end{tabular}"]) if titles else ""
+    lines = [rf"\begin{{tabular}}{{{places}}}", r"\toprule", rf"{titles} \\", r"\midrule"]
+    for row in table.rows:
+        if is_full(row, table):
+            cells = [_cell(cell_of(row, i), column.tone, row.tone) for i, column in enumerate(table.columns)]
+            lines.append(rf"{' & '.join(cells)} \\")
+        elif row.cells:
+            heading = _bold(plain(row.cells[0]).strip())
+            lines.append(rf"\multicolumn{{{len(table.columns)}}}{{l}}{{{heading}}} \\")
+        else:
+            lines.append(r"\addlinespace")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) if titles else ""
 
 
 def _cell(cell: Cell, *outer: Tones) -> str:

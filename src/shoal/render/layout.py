@@ -89,9 +89,9 @@ def _fitting(grid: Grid, width: int) -> tuple[list[ShownColumn], list[str]]:
         fitting = next((columns for columns in (kept, tall) if _need(columns, grid.gap) <= width), None)
         if fitting or not spare:
             return fitting or tall, list(dict.fromkeys(reversed(hidden)))
-        hidden.append(" ".join(spare[-1].title.split()) or "unnamed")
-        kept = [column for column in kept if column is not spare[-1]]
-        spare.pop()
+        last = spare.pop()
+        hidden.append(" ".join(last.title.split()) or "unnamed")
+        kept = [column for column in kept if column is not last]
 
 
 def _need(columns: Sequence[ShownColumn], gap: int, longest: int = LONG_WORD) -> int:
@@ -140,7 +140,12 @@ def _widths(columns: Sequence[ShownColumn], room: int) -> list[int]:
 def _lines(grid: Grid, width: int) -> list[Text]:
     columns = _with_groups(grid.columns)
     widths = _widths(columns, width - grid.gap * (len(columns) - 1))
-    lines = _heading(columns, widths, grid.gap)
+    titles = [fold(Text(column.title, "dim"), width) for column, width in zip(columns, widths, strict=True)]
+    lines: list[Text] = []
+    if any(line.plain for title in titles for line in title):
+        height = max(map(len, titles))  # aligned at the bottom
+        titles = [[Text("")] * (height - len(title)) + title for title in titles]
+        lines = _side_by_side(columns, titles, widths, grid.gap)
     rows = max((len(column.cells) for column in columns), default=0)
     for row in range(rows + 1):
         for text in grid.above.get(row, ()):
@@ -149,17 +154,6 @@ def _lines(grid: Grid, width: int) -> list[Text]:
             cells = [fold(column.cells[row], widths[i]) for i, column in enumerate(columns)]
             lines += _side_by_side(columns, cells, widths, grid.gap)
     return lines
-
-
-def _heading(columns: Sequence[ShownColumn], widths: Sequence[int], gap: int) -> list[Text]:
-    """Return the titles, aligned at the bottom; nothing if no column has one."""
-    titles = [fold(Text(column.title, "dim"), widths[i]) for i, column in enumerate(columns)]
-    if not any(line.plain for title in titles for line in title):
-        return []
-    height = max(map(len, titles))
-    return _side_by_side(
-        columns, [[Text("")] * (height - len(title)) + title for title in titles], widths, gap
-    )
 
 
 def _side_by_side(

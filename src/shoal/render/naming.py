@@ -35,17 +35,13 @@ def job_names(results: Sequence[Result], given: Mapping[str, str] | None = None)
         if len(same) == 1:
             name = short.get(key[1], key[1])
             names[identity] = f"{name} ({key[0]})" if several else name
-        else:
-            names[identity] = _unique_parts(same, f"{key[0]}-{model_name(key[1])}-")[identity]
+            continue
+        # The ids without their common start, and without the hash if they differ before it.
+        parts = {other: other.removeprefix(f"{key[0]}-{model_name(key[1])}-") for other in same}
+        before = {other: part.rpartition("-")[0] for other, part in parts.items()}
+        is_unique = len(set(before.values())) == len(same) and all(before.values())
+        names[identity] = before[identity] if is_unique else parts[identity]
     return names if len(set(names.values())) == len(names) else dict(zip(ids, ids, strict=True))
-
-
-def _unique_parts(ids: Sequence[str], common: str) -> dict[str, str]:
-    """Return ids without their common start, and without the hash if they differ before it."""
-    longer = [identity.removeprefix(common) for identity in ids]
-    short = [name.rpartition("-")[0] for name in longer]
-    different = len(set(short)) == len(short) and all(short)
-    return dict(zip(ids, short if different else longer, strict=True))
 
 
 def short_names(specs: Sequence[str], given: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -90,26 +86,16 @@ def renamed(content: Content, names: Mapping[str, str]) -> Content:
     if not names:
         return content
     pattern = re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))))
-    return _renamed(content, pattern, names)  # type: ignore[no-any-return]
 
+    def changed(part: Any) -> Any:
+        if isinstance(part, str):
+            return pattern.sub(lambda match: names[match[0]], part)
+        if isinstance(part, Case | Measure | Outcome | Result):
+            return part
+        if is_dataclass(part) and not isinstance(part, type):
+            return replace(part, **{field.name: changed(getattr(part, field.name)) for field in fields(part)})
+        if isinstance(part, Mapping):
+            return {changed(key): changed(value) for key, value in part.items()}
+        return type(part)(map(changed, part)) if isinstance(part, tuple | list) else part
 
-def _renamed(content: Any, pattern: re.Pattern[str], names: Mapping[str, str]) -> Any:
-    if isinstance(content, str):
-        return pattern.sub(lambda match: names[match[0]], content)
-    if isinstance(content, Case | Measure | Outcome | Result):
-        return content
-    if is_dataclass(content) and not isinstance(content, type):
-        changes = {}
-        for part in fields(content):
-            before = getattr(content, part.name)
-            after = _renamed(before, pattern, names)
-            if after is not before:
-                changes[part.name] = after
-        return replace(content, **changes) if changes else content
-    if isinstance(content, Mapping):
-        return {
-            _renamed(key, pattern, names): _renamed(value, pattern, names) for key, value in content.items()
-        }
-    if isinstance(content, tuple | list):
-        return type(content)(_renamed(part, pattern, names) for part in content)
-    return content
+    return changed(content)  # type: ignore[no-any-return]

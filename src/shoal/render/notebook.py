@@ -3,8 +3,6 @@
 Every text from data is escaped, as on the page; there are no scripts.
 """
 
-from collections.abc import Sequence
-from functools import cache
 from importlib.resources import files
 
 from markupsafe import Markup
@@ -39,8 +37,9 @@ def html_of(thing: Result | Measures | Comparison | Gate) -> str:
         sections = comparison_sections(thing, hints=IN_PYTHON)
     else:
         sections = verdict_sections(thing.verdicts, thing.result, every=True)
+    style = Markup(files("shoal.render").joinpath("templates/notebook.css").read_text("utf-8"))
     body = joined(map(section_html, to_read(sections)))
-    return str(Markup('<div class="shoal"><style>{}</style>{}</div>').format(_style(), body))
+    return str(Markup('<div class="shoal"><style>{}</style>{}</div>').format(style, body))
 
 
 def measures_text(measures: Measures) -> str:
@@ -49,27 +48,16 @@ def measures_text(measures: Measures) -> str:
     return "\n".join(line.plain for line in lines) or "no measures"
 
 
-@cache
-def _style() -> Markup:
-    return Markup(files("shoal.render").joinpath("templates/notebook.css").read_text("utf-8"))
-
-
 def _measures_section(measures: Measures) -> Section:
     """Return a table of the first measures."""
     groups = list(dict.fromkeys(name for row in measures[:SHOWN] for name in row.groups))
     columns = [Column("measure", "left", once=True), *(Column(name, "left") for name in groups)]
     columns += [Column("value"), Column("95 % CI"), Column("n")]
-    rows = [Row(_cells(measures, place, groups)) for place in range(min(SHOWN, len(measures)))]
+    rows = []
+    for row in measures[:SHOWN]:
+        number: Cell = [Number(row, instead="–"), unit_word(row) if is_defined(row) else ""]
+        name = f"{row.name} of {row.of}" if row.of else row.name
+        values = [row.groups.get(group, "") for group in groups]
+        rows.append(Row([name, *values, number, Number(row, part="interval"), f"{row.n:,}"]))
     more = len(measures) - SHOWN
     return Section(blocks=[Table(columns, rows)], notes=[f"{more:,} more: .to_pandas()"] if more > 0 else [])
-
-
-def _cells(measures: Measures, place: int, groups: Sequence[str]) -> list[Cell]:
-    row = measures[place]
-    return [
-        f"{row.name} of {row.of}" if row.of else row.name,
-        *(row.groups.get(name, "") for name in groups),
-        [Number(row, instead="–"), unit_word(row) if is_defined(row) else ""],
-        Number(row, part="interval"),
-        f"{row.n:,}",
-    ]

@@ -52,8 +52,8 @@ CAVEATS = frozenset(
 MANY_JOBS = 12
 """Up to this many jobs without training have a part each; the protocol summarises more."""
 SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[A-Z])")
-CARDS, WEAKEST, CHARTED = 3, 3, 20
-"""The number of cards, of rows of a card and of rows of a chart, at most."""
+WEAKEST, CHARTED = 3, 20
+"""The number of rows of a card and of a chart, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +136,9 @@ def results_page(results: Sequence[Result], dates: Mapping[str, str] | None = No
 
 def comparison_page(comparison: Comparison) -> Page:
     """Return the page of a comparison of two sides."""
-    results = [*comparison.a, *comparison.b]
+    page = _page([], [*comparison.a, *comparison.b], [], comparison=comparison)
     a, b = (str(side[0].job["model"]) for side in (comparison.a, comparison.b))
-    page = replace(_page([], results, []), measures=comparison.measures, findings=[])
-    summary = comparison_summary(comparison, *((a, b) if a != b else ("A", "B")))
-    parts = [Part("Changes", comparison_sections(comparison))]
-    return replace(page, title=f"{b} against {a}", summary=summary, parts=parts)
+    return replace(page, title=f"{b} against {a}", measures=comparison.measures)
 
 
 def with_gate(page: Page, sections: Sequence[Section], verdict: str, *, is_met: bool) -> Page:
@@ -181,6 +178,7 @@ def _page(
     caveats: Sequence[str] = (),
     given: Mapping[str, str] | None = None,
     dates: Mapping[str, str] | None = None,
+    comparison: Comparison | None = None,
 ) -> Page:
     titles = job_names(results, given)
     by_name = {titles[job_id(result, i)]: result for i, result in enumerate(results)}
@@ -189,10 +187,11 @@ def _page(
     of_plan = [finding for finding in findings if "seed" not in finding.groups]
     conclusions = _ordered([finding for finding in of_plan if finding.kind not in CAVEATS])
     limits = _ordered([finding for finding in of_plan if finding.kind in CAVEATS])
-    comparison = _comparison(results)
+    comparison = comparison or _comparison(results)
     if comparison is not None:
         parts = [Part("Changes", comparison_sections(comparison)), *parts]
-        summary = comparison_summary(comparison, *models)
+        a, b = (str(side[0].job["model"]) for side in (comparison.a, comparison.b))
+        summary = comparison_summary(comparison, *((a, b) if a != b else ("A", "B")))
     else:
         joint = [part for part in parts if not part.job] or parts
         shown = [section.summary for part in joint for section in part.sections if section.summary]
@@ -273,11 +272,9 @@ def _summary(results: Mapping[str, Result], conclusions: Sequence[Finding]) -> S
     if len(headlines) == 1:
         (result,), (rows,) = results.values(), headlines.values()
         weak = _coarse(result)
-        is_named = len(weak) > 1 and not any(map(str.isdigit, next(iter(weak[0].groups.values()))))
-        cards = [*map(_number_card, rows[:2]), *([_weakest_card(weak)] if is_named else [])]
         drawn: list[Strip] = [(next(iter(row.groups.values())), [row]) for row in weak]
         sentence = f"{_named(first).capitalize()}: {_with_unit(first)}" if first else ""
-        return Summary(verdict or sentence, "", text, cards[:CARDS], _chart(drawn))
+        return Summary(verdict or sentence, "", text, _cards(rows, weak), _chart(drawn))
     drawn = [
         (name, [rows[0]]) for name, rows in headlines.items() if rows and first and rows[0].name == first.name
     ]
@@ -296,14 +293,17 @@ def _named(row: Measure) -> str:
     return f"{row.name} ({', '.join(groups)})" if groups else row.name
 
 
-def _number_card(row: Measure) -> Card:
-    lines = [f"95 % CI {interval}"] if (interval := interval_text(row)) else []
-    return Card(_named(row).capitalize(), _with_unit(row), [*lines, f"n = {row.n:,}"])
-
-
-def _weakest_card(weak: Sequence[Measure]) -> Card:
-    group = next(iter(weak[0].groups))
-    return Card(f"Weakest {group}", rows=[(row.groups[group], _with_unit(row)) for row in weak[:WEAKEST]])
+def _cards(headlines: Sequence[Measure], weak: Sequence[Measure]) -> list[Card]:
+    """Return a card per headline, and one with the lowest rates if their groups have names."""
+    cards = []
+    for row in headlines[:2]:
+        lines = [f"95 % CI {interval}"] if (interval := interval_text(row)) else []
+        cards.append(Card(_named(row).capitalize(), _with_unit(row), [*lines, f"n = {row.n:,}"]))
+    names = [next(iter(row.groups.values())) for row in weak[:WEAKEST]]
+    if len(weak) > 1 and not any(map(str.isdigit, names[0])):
+        rows = [(name, _with_unit(row)) for name, row in zip(names, weak, strict=False)]
+        cards.append(Card(f"Weakest {next(iter(weak[0].groups))}", rows=rows))
+    return cards
 
 
 def _coarse(result: Result) -> list[Measure]:
@@ -403,6 +403,11 @@ def failed_checks(results: Iterable[Result]) -> list[str]:
 JOB_COLUMNS = ("job", "model", "protocol", "profile", "other settings", "label mapping", "answered on", "id")
 LABEL_FACTS = ("label map", "band", "never")
 """Facts about the mapping of a model's labels."""
+CHECKED = {
+    None: Words("not checked", "quiet"),
+    True: Words("✓ passed", "good"),
+    False: Words("✗ failed", "bad"),
+}
 
 
 def _provenance(results: Mapping[str, Result], dates: Mapping[str, str]) -> list[Section]:
@@ -419,7 +424,7 @@ def _provenance(results: Mapping[str, Result], dates: Mapping[str, str]) -> list
         cells += [_label_mapping(result), dates.get(identity, "")]
         rows.append(Row([*cells, Words(identity, "quiet")]))
         checks += [
-            Row([name, str(check["name"]), _outcome(check), str(check["detail"])])
+            Row([name, str(check["name"]), CHECKED[check["ok"]], str(check["detail"])])
             for check in result.job.get("checks", ())
         ]
     jobs = Table([Column(title, "left") for title in JOB_COLUMNS], rows)
@@ -429,12 +434,6 @@ def _provenance(results: Mapping[str, Result], dates: Mapping[str, str]) -> list
         columns += [Column(title, "left") for title in ("self-check", "", "detail")]
         sections.append(Section("Self-checks", blocks=[Table(columns, checks)]))
     return sections
-
-
-def _outcome(check: Mapping[str, Any]) -> Words:
-    if check["ok"] is None:
-        return Words("not checked", "quiet")
-    return Words("✓ passed", "good") if check["ok"] else Words("✗ failed", "bad")
 
 
 def _plain(value: Any) -> str:
@@ -448,8 +447,7 @@ def _plain(value: Any) -> str:
 
 def _label_mapping(result: Result) -> str:
     facts = {name: fact for row in result.measures for name, fact in row.facts.items() if name in LABEL_FACTS}
-    parts = []
     for name, fact in facts.items():
-        text = ", ".join(f"{a} = {b}" for a, b in fact.items()) if isinstance(fact, Mapping) else str(fact)
-        parts.append(f"{name}: {text}")
-    return "; ".join(parts)
+        if isinstance(fact, Mapping):
+            facts[name] = ", ".join(f"{a} = {b}" for a, b in fact.items())
+    return "; ".join(f"{name}: {fact}" for name, fact in facts.items())

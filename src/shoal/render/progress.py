@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from threading import Event, Thread
 
 from ..core.text import printable
@@ -33,7 +34,7 @@ def duration(seconds: float) -> str:
 def progress_bar() -> Iterator[Report]:
     """Yield a function that reports the progress of a step, or a message if the total is 0."""
     if not sys.stderr.isatty():
-        with _watched(lambda *_: None, _write, every=EVERY) as report:
+        with _watched(lambda *_: None, partial(print, file=sys.stderr, flush=True), every=EVERY) as report:
             yield report
         return
     from rich.console import Console
@@ -51,10 +52,6 @@ def progress_bar() -> Iterator[Report]:
 
         with _watched(show, lambda line: bar.console.print(Text(line)), every=float("inf")) as report:
             yield report
-
-
-def _write(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 @contextmanager

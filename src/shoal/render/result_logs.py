@@ -227,19 +227,16 @@ def samples_file(out: Path) -> Path:
     return out.with_name(f"{out.stem}_samples.jsonl")
 
 
-def _result_id(measure: Measure) -> str:
-    return "/".join([measure.name, *(f"{group}={value}" for group, value in measure.groups.items())])
-
-
 def _eee_result(result: AnsweredResult, measure: Measure) -> dict[str, Any]:
     uncertainty: dict[str, Any] = {"num_samples": measure.n}
     if measure.interval:
         low, high = measure.interval
         interval = {"lower": low, "upper": high, "confidence_level": 0.95, "method": measure.interval_method}
         uncertainty["confidence_interval"] = interval
+    groups = [f"{group}={value}" for group, value in measure.groups.items()]
     details = {**measure.groups, "not applicable": str(measure.na), "errors": str(measure.errors)}
     return {
-        "evaluation_result_id": _result_id(measure),
+        "evaluation_result_id": "/".join([measure.name, *groups]),
         "evaluation_name": "/".join([result.suite, *measure.groups.values()]),
         "source_data": {"dataset_name": result.suite, "source_type": "other"},
         "metric_config": {

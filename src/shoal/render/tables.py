@@ -8,10 +8,11 @@ spreadsheets run formulas.
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import singledispatch
 from math import isfinite
 from typing import Any
 
-from ..core.measures import Quantity, quantity, shown
+from ..core.measures import Quantity, quantity, shown, shown_interval
 from ..core.records import Measure
 from ..core.text import csv_lines
 from ..core.views import (
@@ -109,8 +110,7 @@ def between(measure: Measure, tight: bool = False) -> str:
 
 def interval_text(measure: Measure) -> str:
     """Return the interval, or an empty text."""
-    ends = interval_ends(measure)
-    return between(measure).join(ends) if ends else ""
+    return shown_interval(measure, between=between(measure))
 
 
 def _value_and_interval(measure: Measure) -> str:
@@ -128,17 +128,15 @@ PARTS: dict[str, Callable[[Measure], str]] = {
 }
 
 
-def scale_ends(scale: tuple[float, float], measure: Measure | None) -> tuple[str, str]:
+def scale_ends(scale: tuple[float, float], measure: Measure | None) -> list[str]:
     """Return the ends of a scale in the unit of its measure."""
     what = quantity(measure) if measure else Quantity()
-    low, high = (_end(end, what) for end in scale)
-    return low, high
+    return [("+" if what.signed and end > 0 else "") + tick_text(end, what) for end in scale]
 
 
-def _end(end: float, what: Quantity) -> str:
-    number = 100 * end if what.unit == "share" else end
-    text = f"{number:+g}" if what.signed and number else f"{number:g}"
-    return text.replace("-", "−")
+def tick_text(value: float, what: Quantity) -> str:
+    """Return a value on an axis; shares in per cent."""
+    return f"{round(100 * value, 9) if what.unit == 'share' else value:g}".replace("-", "−")
 
 
 def place_text(place: float) -> str:
@@ -150,31 +148,25 @@ def place_text(place: float) -> str:
     return (f"{place:,.0f}" if place.is_integer() else f"{place:g}").replace("-", "−")
 
 
-def measures_in(cell: Cell) -> Iterator[Measure]:
-    """Yield every measure of a cell."""
-    for piece in pieces_of(cell):
-        if isinstance(piece, Number) and piece.measure is not None:
-            yield piece.measure
-        elif isinstance(piece, Dots):
-            yield from piece.measures
-
-
 # Blocks as tables
 
 
 NamedBlock = Table | HeatMap | Curves | Scatter
 
 
+@singledispatch
 def as_table(block: NamedBlock) -> Table:
     """Return the data of a block as a table, with its name, title and legend."""
-    return TABLES[type(block)](block)
+    assert isinstance(block, Table)
+    return block
 
 
 def _number(measure: Measure | None) -> Number:
     return Number(measure, part="value and interval")
 
 
-def heat_map_table(block: HeatMap) -> Table:
+@as_table.register
+def _heat_map_table(block: HeatMap) -> Table:
     """Return a row per row and a column per column, with groups as headings."""
     columns = [Column("", "left"), *([Column("kind", "left", tone="quiet")] if block.kinds else [])]
     columns += [Column(f"{group} {name}".strip()) for name, group in block.columns]
@@ -190,7 +182,8 @@ def heat_map_table(block: HeatMap) -> Table:
     return Table(columns, rows, block.name, block.title, block.legend)
 
 
-def curves_table(block: Curves) -> Table:
+@as_table.register
+def _curves_table(block: Curves) -> Table:
     """Return a row per position on the axis and a column per line."""
     places = sorted({place for line in block.lines for place, _ in line.points})
     columns = [Column(block.axis), *(Column(line.name, tone=line.tone) for line in block.lines)]
@@ -204,19 +197,12 @@ def curves_table(block: Curves) -> Table:
     return Table(columns, rows, block.name, block.title, block.legend)
 
 
-def scatter_table(block: Scatter) -> Table:
+@as_table.register
+def _scatter_table(block: Scatter) -> Table:
     """Return a row per point."""
     columns = [Column("", "left"), *(Column(axis) for axis in block.axes)]
     rows = [Row([name, _number(x), _number(y)]) for name, x, y in block.points]
     return Table(columns, rows, block.name, block.title, block.legend)
-
-
-TABLES: Mapping[type, Callable[[Any], Table]] = {
-    Table: lambda table: table,
-    HeatMap: heat_map_table,
-    Curves: curves_table,
-    Scatter: scatter_table,
-}
 
 
 # Rows and columns
@@ -239,7 +225,13 @@ def column_cells(table: Table, position: int) -> list[Cell]:
 
 def without_dots(table: Table) -> Table:
     """Return the table without columns of dots, which only pages and figures draw."""
-    kept = [position for position in range(len(table.columns)) if not _has_dots(table, position)]
+    kept = [
+        position
+        for position in range(len(table.columns))
+        if not any(
+            isinstance(piece, Dots) for cell in column_cells(table, position) for piece in pieces_of(cell)
+        )
+    ]
     rows = [
         replace(row, cells=[cell_of(row, position) for position in kept]) if is_full(row, table) else row
         for row in table.rows
@@ -247,27 +239,21 @@ def without_dots(table: Table) -> Table:
     return replace(table, columns=[table.columns[position] for position in kept], rows=rows)
 
 
-def _has_dots(table: Table, position: int) -> bool:
-    return any(isinstance(piece, Dots) for cell in column_cells(table, position) for piece in pieces_of(cell))
-
-
 def without_repeats(table: Table) -> Table:
     """Return the table with empty cells below equal ones, in columns that show a value once."""
     once = [i for i, column in enumerate(table.columns) if column.once]
-    if not once:
-        return table
     rows: list[Row] = []
     last: list[str] = []
     for row in table.rows:
-        if not is_full(row, table):
-            rows.append(row)
-            last = last if not row.cells else []
-            continue
-        names = [plain(cell_of(row, i)) for i in once]
-        same = [i for number, i in enumerate(once) if names[: number + 1] == last[: number + 1]]
-        last = names
-        rows.append(replace(row, cells=["" if i in same else cell for i, cell in enumerate(row.cells)]))
-    return replace(table, rows=rows)
+        if is_full(row, table):
+            names = [plain(cell_of(row, i)) for i in once]
+            same = [i for number, i in enumerate(once) if names[: number + 1] == last[: number + 1]]
+            row = replace(row, cells=["" if i in same else cell for i, cell in enumerate(row.cells)])
+            last = names
+        elif row.cells:
+            last = []
+        rows.append(row)
+    return replace(table, rows=rows) if once else table
 
 
 # CSV
@@ -300,68 +286,48 @@ def free_name(name: str, taken: Collection[str], separator: str) -> str:
 def table_csv(table: Table) -> str:
     """Return one table; headings inside it become a column `block`."""
     table = without_dots(table)
-    writers = [_Column(table, position) for position in range(len(table.columns))]
-    has_headings = any(row.cells and not is_full(row, table) for row in table.rows)
-    names: list[str] = ["block"] if has_headings else []
-    for name in (name for writer in writers for name in writer.names):
-        names.append(free_name(name, names, " "))
-    lines: list[list[Any]] = [names]
-    heading = ""
+    columns = [column for position in range(len(table.columns)) for column in _csv_columns(table, position)]
+    headings, heading = [], ""
     for row in table.rows:
         if is_full(row, table):
-            fields = [field for writer in writers for field in writer.fields(row)]
-            lines.append([*([heading] if has_headings else []), *fields])
+            headings.append(heading)
         elif row.cells:
             heading = plain(row.cells[0]).strip()
-    return "".join(csv_lines(lines))
+    if any(headings):
+        columns.insert(0, ("block", headings))
+    names: list[str] = []
+    for name, _ in columns:
+        names.append(free_name(name, names, " "))
+    rows = zip(*(fields for _, fields in columns), strict=True)
+    return "".join(csv_lines([names, *rows]))
 
 
-class _Column:
-    """A column of a table as CSV: fields for its numbers and its words, if it has any."""
-
-    def __init__(self, table: Table, position: int) -> None:
-        cells = column_cells(table, position)
-        pieces = [piece for cell in cells for piece in pieces_of(cell)]
-        first = next((piece.measure for piece in pieces if isinstance(piece, Number) and piece.measure), None)
-        self.position = position
-        self.count = max((len(_values(cell)) for cell in cells), default=0)
-        has_numbers = any(isinstance(piece, Number) for piece in pieces)
-        self.has_words = not has_numbers or any(map(_words, cells))
-        title = " ".join(table.columns[position].title.split()) or (first.name if first else "")
-        self.title = title or ("name" if position == 0 else "words")
-
-    @property
-    def names(self) -> list[str]:
-        names = []
-        for number in range(self.count):
-            base = self.title if number == 0 else f"{self.title} {number + 1}"
-            names += [base, f"{base} low", f"{base} high", f"{base} n"]
-        return names + ([f"{self.title} words" if names else self.title] if self.has_words else [])
-
-    def fields(self, row: Row) -> Iterator[Any]:
-        """Yield the values of one row, one for each name."""
-        cell = cell_of(row, self.position)
-        numbers = _values(cell)
-        for position in range(self.count):
-            number = numbers[position] if position < len(numbers) else Number(None)
-            if measure := number.measure:
-                value = measure.value if is_defined(measure) else None
-                yield from [value, *(measure.interval or (None, None)), measure.n]
-            else:
-                yield from [None] * 4
-        if self.has_words:
-            yield _words(cell)
-
-
-def _values(cell: Cell) -> list[Number]:
-    """Return the numbers of a cell; intervals and counts of cases come with the value."""
-    numbers = [piece for piece in pieces_of(cell) if isinstance(piece, Number)]
-    return [number for number in numbers if number.part not in QUIET_PARTS]
-
-
-def _words(cell: Cell) -> str:
-    words = [piece_text(piece) for piece in pieces_of(cell) if not isinstance(piece, Number)]
-    return "".join(words).strip(SYMBOLS)
+def _csv_columns(table: Table, position: int) -> Iterator[tuple[str, Sequence[Any]]]:
+    """Yield name and fields of the CSV columns of a column: four for each number of its cells, and its words."""
+    cells = [pieces_of(cell) for cell in column_cells(table, position)]
+    # Intervals and counts of cases come with the value.
+    numbers = [
+        [piece for piece in cell if isinstance(piece, Number) and piece.part not in QUIET_PARTS]
+        for cell in cells
+    ]
+    pieces = [piece for cell in cells for piece in cell if isinstance(piece, Number)]
+    words = [
+        "".join(piece_text(piece) for piece in cell if not isinstance(piece, Number)).strip(SYMBOLS)
+        for cell in cells
+    ]
+    title = " ".join(table.columns[position].title.split())
+    title = title or next((piece.measure.name for piece in pieces if piece.measure), "")
+    title = title or ("name" if position == 0 else "words")
+    count = max(map(len, numbers), default=0)
+    for number in range(count):
+        base = title if number == 0 else f"{title} {number + 1}"
+        measures = [row[number].measure if number < len(row) else None for row in numbers]
+        yield base, [measure.value if measure and is_defined(measure) else None for measure in measures]
+        for end, name in enumerate(("low", "high")):
+            yield f"{base} {name}", [m.interval[end] if m and m.interval else None for m in measures]
+        yield f"{base} n", [measure.n if measure else None for measure in measures]
+    if any(words) or not pieces:
+        yield f"{title} words" if count else title, words
 
 
 def rows_as_csv(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -3,7 +3,7 @@
 To show a new kind of block: write a function from block and width to lines, and add it to BLOCKS.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
@@ -37,7 +37,7 @@ from ..core.views import (
     WeighedWords,
     to_read,
 )
-from .cases import WEIGHED, error_of, marked_edits, outcome_words, weighed_text
+from .cases import WEIGHED, marked_edits, outcome_words, weighed_text
 from .layout import Grid, ShownColumn, fold, lay_out
 from .tables import (
     as_table,
@@ -102,25 +102,20 @@ def section_lines(
         hidden = 0 if full else max(0, len(section.notes) - NOTES)
         notes = [*section.notes[: len(section.notes) - hidden]]
         notes += [f"{hidden} more note{'s' if hidden > 1 else ''}: {more}"] if hidden else []
-        for part in _parts(replace(section, notes=notes), width, coloured=coloured):
+        # Names of models and files stay whole, so that they can be copied.
+        parts = [[*_title(section.title, width, whole=True), *_paragraph(section.text, width)]]
+        warnings = [Line(f"! {printable(words)}", STYLES["doubt"]) for words in section.warnings]
+        parts.append([part for line in warnings for part in fold(line, width, hang=2)])
+        for block in section.blocks:
+            if isinstance(block, WeighedWords):
+                parts.append(weighed_lines(block, width, coloured=coloured))
+            else:
+                parts.append(BLOCKS[type(block)](block, width))
+        for part in [*parts, _quiet(notes, width)]:
             while part and not part[-1].plain:
                 part.pop()
             lines += [Line(""), *part] if lines and part else part
     return lines
-
-
-def _parts(section: Section, width: int, *, coloured: bool) -> Iterator[list[Line]]:
-    """Yield groups of lines; an empty line goes between them."""
-    # Names of models and files stay whole, so that they can be copied.
-    yield [*_title(section.title, width, whole=True), *_paragraph(section.text, width)]
-    warnings = [Line(f"! {printable(words)}", STYLES["doubt"]) for words in section.warnings]
-    yield [part for line in warnings for part in fold(line, width, hang=2)]
-    for block in section.blocks:
-        if isinstance(block, WeighedWords):
-            yield weighed_lines(block, width, coloured=coloured)
-        else:
-            yield BLOCKS[type(block)](block, width)
-    yield _quiet(section.notes, width)
 
 
 def _title(title: Cell, width: int, *, whole: bool = False) -> list[Line]:
@@ -159,16 +154,15 @@ def table_lines(block: Table, width: int) -> list[Line]:
 def grid_of(table: Table) -> Grid:
     """Return a table's columns, and its headings and gaps between the rows; only pages and figures draw dots."""
     table = without_dots(without_repeats(table))
-    rows = [row for row in table.rows if is_full(row, table)]
+    rows: list[Row] = []
     above: dict[int, list[Line]] = {}
-    position = 0
     for row in table.rows:
         if is_full(row, table):
-            position += 1
+            rows.append(row)
         else:
             pieces = [piece for cell in row.cells for piece in pieces_of(cell)]
             heading = _cell(pieces, _field_widths([pieces]), [row.tone or "strong"], tall=False)
-            above.setdefault(position, []).append(heading)
+            above.setdefault(len(rows), []).append(heading)
     if not any(above.get(len(rows), ())):
         above.pop(len(rows), None)  # a gap at the end
     numbers = [i for i, column in enumerate(table.columns) if column.align == "right"]
@@ -181,16 +175,13 @@ def _column(column: Column, position: int, rows: Sequence[Row]) -> ShownColumn:
     cells = [pieces_of(cell_of(row, position)) for row in rows]
     has_intervals = any(isinstance(piece, Number) and piece.part == BOTH for cell in cells for piece in cell)
     widths = _field_widths(cells)
-    texts, tall = (
-        [
-            _cell(cell, widths, (column.tone, row.tone), tall=is_tall)
-            for cell, row in zip(cells, rows, strict=True)
-        ]
-        for is_tall in (False, True)
-    )
-    tall = tall if has_intervals else []
-    folds = column.align == "left"
-    return ShownColumn(printable(column.title), texts, column.align, folds, column.spare, tall)
+
+    def lines(*, tall: bool) -> list[Line]:
+        styled = zip(cells, rows, strict=True)
+        return [_cell(cell, widths, (column.tone, row.tone), tall=tall) for cell, row in styled]
+
+    below, folds = lines(tall=True) if has_intervals else [], column.align == "left"
+    return ShownColumn(printable(column.title), lines(tall=False), column.align, folds, column.spare, below)
 
 
 BOTH = "value and interval"
@@ -251,24 +242,19 @@ SMALL_CHANGE = 0.05
 
 def heat_map_lines(block: HeatMap, width: int) -> list[Line]:
     """Return coloured whole per cent; columns that do not fit come in blocks below each other."""
-    names, above, last = [], {}, ""
-    for position, (name, group) in enumerate(block.rows):
-        if group and group != last:
-            above[position] = [Line(on_one_line(group), "bold")]
-        last = group
-        names.append(Line(f"  {on_one_line(name)}") if group else Line(on_one_line(name), "bold"))
-    columns = [ShownColumn("", names, "left", folds=True)]
-    if block.kinds:
-        columns.append(ShownColumn("", [Line(on_one_line(kind), "dim") for kind in block.kinds], "left"))
-    first = len(columns) + block.baselines
+    table = grid_of(as_table(block))
+    first = len(table.columns) - len(block.columns)
+    columns = [replace(column, title="", folds=i == 0) for i, column in enumerate(table.columns[:first])]
     for position, (name, group) in enumerate(block.columns):
-        places = [(row, position) for row in range(len(block.rows))]
         cells = [
-            _heat(block.cells.get(place)).append(f" {block.marks.get(place, '')}".rstrip(), "dim")
-            for place in places
+            _heat(block.cells.get((row, position))).append(
+                f" {block.marks.get((row, position), '')}".rstrip(), "dim"
+            )
+            for row in range(len(block.rows))
         ]
         columns.append(ShownColumn(on_one_line(name), cells, group=on_one_line(group)))
-    return _framed(block, lay_out(Grid(columns, above, gap=1, repeated=first), width), width)
+    grid = Grid(columns, table.above, gap=1, repeated=first + block.baselines)
+    return _framed(block, lay_out(grid, width), width)
 
 
 def _heat(measure: Measure | None) -> Line:
@@ -307,16 +293,11 @@ def case_list_lines(block: CaseList, width: int) -> list[Line]:
     return _framed(block, lines[1:], width)
 
 
-def _cut(answer: str) -> str:
-    """Return an answer on one line, cut if it is long."""
-    text = on_one_line(answer)
-    return text if len(text) <= LONGEST_ANSWER else f"{text[:LONGEST_ANSWER]}…"
-
-
 def case_lines(case: ShownCase, width: int) -> list[Line]:
     """Return a case: its texts, the expectation and the model's answers."""
     examples = case.case.examples[:EXAMPLES]
-    answers = [_cut(answer) for answer in case.answers[: len(case.case.examples)]]
+    answers = [on_one_line(answer) for answer in case.answers[: len(case.case.examples)]]
+    answers = [text if len(text) <= LONGEST_ANSWER else f"{text[:LONGEST_ANSWER]}…" for text in answers]
     several = len(case.case.examples) > 1
     lines: list[Line] = []
     for number, texts in enumerate(marked_edits(examples)):
@@ -332,7 +313,8 @@ def case_lines(case: ShownCase, width: int) -> list[Line]:
     lines += [Line(f"      … and {more} more")] if more else []
     words = [on_one_line(part) for part in outcome_words(case, () if several else answers[:1])]
     below = Line(f"      {', '.join(words)}", "dim")
-    if error := error_of(case):
+    error = case.outcome.error if case.outcome else ""
+    if error:
         below.append(f"{', ' if words else ''}{on_one_line(error)}", "not dim red")
     return [*lines, *(fold(below, width) if below.plain.strip() else [])]
 

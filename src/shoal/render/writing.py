@@ -7,6 +7,7 @@ import json
 import os
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -17,7 +18,7 @@ from markupsafe import Markup
 from ..core.errors import ShoalError, StoreError
 from ..core.files import collector_paused, is_folder, read_json, stands_alone, writing
 from ..core.records import Result
-from ..core.views import Card, Section, Text, to_read
+from ..core.views import Section, Summary, Text, to_read
 from ..runs.viewing import as_object, case_lines
 from .cases import as_script, is_pass_or_fail, is_whole, shelf
 from .html_blocks import breakable, section_html, table_html
@@ -101,11 +102,10 @@ def check_page(path: Path) -> None:
 
 
 def _has_numbers_of(numbers: Path, page: str) -> bool:
-    try:
+    with suppress(ShoalError):
         content = read_json(numbers, nan=True)
-    except ShoalError:
-        return False
-    return isinstance(content, dict) and content.get("page") == page
+        return isinstance(content, dict) and content.get("page") == page
+    return False
 
 
 # HTML
@@ -117,39 +117,39 @@ def page_html(page: Page, held: Mapping[str, Any] | None = None, all_cases: str 
     shown_parts = ("parts", "title", "summary", "findings", "caveats")
     page = replace(page, **{name: renamed(getattr(page, name), page.names) for name in shown_parts})
     only = renamed(page.models[0], page.names) if len(page.models) == 1 else ""
-    summary = page.summary
+    summary = page.summary or Summary("")
     return _rendered(
         "page.html",
         "script.js",
-        title=words(page.title),
-        about=words(page.about),
-        questions=[words(question) for question in page.questions],
-        models=[(words(page.names.get(spec, spec)), words(spec)) for spec in page.models],
-        verdict=words(summary.verdict) if summary else "",
-        tone=summary.tone if summary else "",
-        text=words(summary.text) if summary else "",
-        cards=[_card(card) for card in summary.cards] if summary else [],
-        chart=table_html(summary.chart) if summary and summary.chart else "",
-        blocks=section_html(Section(blocks=summary.blocks)) if summary and summary.blocks else "",
-        findings=[(words(subject(finding, only)), words(finding.text)) for finding in page.findings],
-        caveats=[words(line) for line in page.caveats],
+        page=page,
+        summary=summary,
+        chart=table_html(summary.chart) if summary.chart else "",
+        blocks=section_html(Section(blocks=summary.blocks)) if summary.blocks else "",
+        findings=[(subject(finding, only), finding.text) for finding in page.findings],
         first=FIRST,
-        parts=[(words(part.title), words(part.job), _part(part, page)) for part in page.parts],
-        provenance=[(words(plain(section.title)), section_html(section)) for section in page.provenance],
-        plan=words(page.plan),
+        parts=[(part.title, part.job, _part(part, page)) for part in page.parts],
+        provenance=[(plain(section.title), section_html(section)) for section in page.provenance],
         cases=Markup(as_script(held)) if held["rows"] else "",
-        jobs=[words(job["name"]) for job in held["jobs"]],
+        jobs=held["jobs"],
         fails=is_pass_or_fail(held),
         sampled=not is_whole(held),
-        all_cases=words(all_cases),
+        all_cases=all_cases,
     )
 
 
 def _rendered(template: str, script: str, **fields: Any) -> str:
-    """Return a page; its security policy names the hash of its script."""
+    """Return a page, with all text escaped; its security policy names the hash of its script."""
     from jinja2 import Environment, PackageLoader
 
-    environment = Environment(loader=PackageLoader("shoal.render"), autoescape=True, trim_blocks=True)
+    environment = Environment(
+        loader=PackageLoader("shoal.render"),
+        autoescape=True,
+        trim_blocks=True,
+        finalize=lambda value: (
+            words(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+        ),
+    )
+    environment.filters |= {"cell": sentence, "breakable": lambda name: breakable(words(name))}
     code = environment.get_template(script).render()
     digest = b64encode(sha256(code.encode()).digest()).decode()
     return environment.get_template(template).render(script=Markup(code), hash=digest, **fields)
@@ -161,15 +161,6 @@ def write_form(data: Mapping[str, Any], path: Path) -> None:
     encoded = Markup(json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"))
     with writing(path) as stream:
         stream.write(_rendered("form.html", "form.js", name=data["name"], data=encoded))
-
-
-def _card(card: Card) -> dict[str, Any]:
-    return {
-        "title": words(card.title),
-        "number": sentence(card.number),
-        "lines": [words(line) for line in card.lines],
-        "rows": [(breakable(words(name)), sentence(cell)) for name, cell in card.rows],
-    }
 
 
 def _part(part: Part, page: Page) -> Markup:
