@@ -77,3 +77,9 @@ def test_the_example_predictions_are_those_of_their_model():
     code = "import sys; sys.path.insert(0, 'tools'); from example_predictions import OUT, predictions; import gzip;"
     code += "sys.exit(gzip.decompress(OUT.read_bytes()) != gzip.decompress(predictions()))"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("option", [("--limit", 4), ("--suite", "sentiment"), ("--only", "a=b")])
+def test_an_option_that_a_protocol_does_not_have_is_refused_by_its_name(option):
+    run = shoal("try", "cood", "tiny:nli", *option)
+    assert run.exit_code and f"Error: {option[0]}: cood has no such setting" in run.output

@@ -10,8 +10,9 @@ from browsing import HOSTILE, Watched, serious
 from small_jobs import SMALL, small_job
 
 from shoal import audit
-from shoal.core.records import Basis, Case, Measure, Measures, Outcome, Result
+from shoal.core.records import Basis, Case, Finding, Measure, Measures, Outcome, Result
 from shoal.core.views import (
+    Block,
     Card,
     Column,
     Curves,
@@ -220,12 +221,23 @@ def test_hostile_text_stays_text(tmp_path, opened):
     rate = Measure(
         HOSTILE, 0.5, 2, {HOSTILE: HOSTILE}, (0.1, 0.9), HOSTILE, note=HOSTILE, facts={HOSTILE: HOSTILE}
     )
-    table = Table([Column(HOSTILE, "left"), Column(HOSTILE)], [Row([HOSTILE, Number(rate)])], HOSTILE)
+    line = Line(HOSTILE, [(0.0, rate), (1.0, rate)])
+    table = Table(
+        [Column(HOSTILE, "left"), Column(HOSTILE)], [Row([HOSTILE, Number(rate)])], HOSTILE, HOSTILE
+    )
+    blocks: list[Block] = [table, Curves(HOSTILE, [line], title=HOSTILE, legend=[HOSTILE])]
+    told = [Finding(kind, HOSTILE, (rate,), groups={HOSTILE: HOSTILE}) for kind in (HOSTILE, "saturated")]
     page = Contents(
-        [Part(HOSTILE, [Section(HOSTILE, HOSTILE, [table], [HOSTILE], [HOSTILE])], HOSTILE)],
+        [Part(HOSTILE, [Section(HOSTILE, HOSTILE, blocks, [HOSTILE], [HOSTILE])], HOSTILE)],
         HOSTILE,
+        questions=[HOSTILE],
+        about=HOSTILE,
         models=[f"hf:{HOSTILE}"],
         summary=Summary(HOSTILE, "bad", HOSTILE, [Card(HOSTILE, HOSTILE, [HOSTILE], [(HOSTILE, HOSTILE)])]),
+        findings=told,
+        caveats=[HOSTILE],
+        provenance=[Section(HOSTILE, blocks=[table])],
+        plan=HOSTILE,
         results={HOSTILE: result},
         names={f"hf:{HOSTILE}": f"<b>{HOSTILE}"},
     )

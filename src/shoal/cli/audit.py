@@ -1,6 +1,7 @@
 """The verbs `try` and `explain`."""
 
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +75,7 @@ def try_command(
     from ..runs.results import audit_and_keep, labelled
     from ..runs.settings import parse_pairs
 
+    _refuse_unused_options(protocol)
     values: dict[str, Any] = dict(parse_pairs([*pairs, *([f"limit={limit}"] if limit else [])]))
     if only and "only" in values:
         raise PlanError("--only and --set only: two sources for one value", fix="keep --only")
@@ -98,6 +100,19 @@ def try_command(
     if not as_json:
         kept = "Next: shoal show last --failing    shoal report last"
         click.echo("\n" + (printable(f"The result was not kept: {not_kept}") if not_kept else kept))
+
+
+def _refuse_unused_options(protocol: str) -> None:
+    """Raise an error for an option that is no setting of the protocol."""
+    from ..protocols import find_protocol
+
+    kind = find_protocol(protocol).Settings
+    known = [field.name for field in fields(kind)]
+    given = click.get_current_context().params
+    for name in ("suite", "data", "only", "limit"):
+        if given[name] and name not in [*known, *getattr(kind, "REMOVED", {})]:
+            why = f"its settings are {', '.join(known)}"
+            raise PlanError(f"--{name}: {protocol} has no such setting", why=why, fix=f"remove --{name}")
 
 
 def _print_result(result: "Result", suite: str, model: str, spent: Any, full: bool) -> None:

@@ -41,6 +41,26 @@ write %26 for & and %2B for +; --labels does that for you.
 More: `shoal list models`, `shoal list prompts`.
 """
 
+SETTINGS = """
+Settings of a protocol, such as its suite or split.
+
+  --suite NAME, --data NAME    the two that most commands need
+  --set KEY=VALUE              any other; repeat for more
+  --set KEY=A,B                a list
+  --set TABLE.KEY=VALUE        a setting in a table, such as train.method
+
+In a plan they belong to the table of the protocol, rare ones also to
+[behaviour.advanced]:
+
+  [behaviour]
+  suite = "suite.jsonl"
+  split = "test"
+
+In Python they are keywords: shoal.audit("behaviour", model, suite="s.jsonl").
+
+Name, type, default and effect of each: `shoal list settings behaviour`
+"""
+
 RULES = """
 Rules that a model must meet: `shoal gate RESULT --rules gate.toml`
 
@@ -68,14 +88,33 @@ Exit codes: 0 every rule is met, 3 a rule is not met.
 The rules by which a suite judges a case are different: `shoal list rules`
 """
 
-TOPICS = {"models": MODELS, "rules": RULES}
+FILES = """
+Files that shoal reads and writes.
+
+  suite        .jsonl, one case per line; .yaml or a sheet with templates; .py.
+               See `shoal new`, `import`, `check`.
+  predictions  .jsonl or .csv with an id and a label, or a probability per
+               label. `shoal export SUITE --out texts.csv` writes the ids.
+  scores       logs of lm-evaluation-harness, inspect, promptfoo, HELM, MLflow,
+               Every Eval Ever, or a table with an id and a score.
+  plan, rules  .toml: models and settings for `run`; limits for `gate`.
+  result       .json, from --json: rates without cases.
+  page         .html, with its numbers as .json and tables as .csv beside it.
+
+  runs/        results of `run`, one folder per job; --into names another.
+  .shoal/      the latest result of `try`, called last. You may delete it.
+
+Formats that `import` recognises: `shoal list formats`
+"""
+
+TOPICS = {"models": MODELS, "settings": SETTINGS, "rules": RULES, "files": FILES}
 
 
 @click.command("help")
 @click.argument("topic", required=False)
 @click.pass_context
 def help_command(ctx: click.Context, topic: str | None) -> None:
-    """Explain a command or a topic: models or rules.
+    """Explain a command or topic: models, settings, rules, files.
 
     \b
     Examples:
@@ -96,11 +135,7 @@ def help_command(ctx: click.Context, topic: str | None) -> None:
     else:
         known = [*TOPICS, *root.command.commands]
         near = get_close_matches(topic, known, 1)
-        fix = (
-            f"try: shoal help {near[0]}"
-            if near
-            else f"topics: {', '.join(TOPICS)}; or any command; settings: shoal list settings"
-        )
+        fix = f"try: shoal help {near[0]}" if near else f"topics: {', '.join(TOPICS)}; or any command"
         if topic in PROTOCOLS:
             fix = f"it is a protocol; try: shoal list settings {topic}, or shoal help try"
         raise click.UsageError(f"no topic or command {topic!r}; {fix}")

@@ -47,7 +47,7 @@ SETTINGS = click.option(
     "pairs",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A setting: KEY=VALUE, a list KEY=A,B, or TABLE.KEY=VALUE; repeat for more.",
+    help="A setting of the protocol, such as split=test; repeat for more.",
 )
 SHORT = {"suite": "The suite: a name or a file.", "data": "The data of the protocol: a name or a file."}
 
