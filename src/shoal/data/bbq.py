@@ -86,14 +86,14 @@ def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     decoder = json.JSONDecoder()
     for file in bbq_files(path):
         for number, line in read_lines(file):
-            where, start = f"{file}, line {number}", 0
-            while rest := line[start:].lstrip():
+            where = f"{file}, line {number}"
+            while line := line.lstrip():
                 try:
-                    end = decoder.raw_decode(rest)[1]
+                    end = decoder.raw_decode(line)[1]
                 except (ValueError, RecursionError):
-                    end = len(rest)  # json_object says what is wrong with it
-                yield where, json_object(rest[:end], where)
-                start = len(line) - len(rest) + end
+                    end = len(line)  # json_object says what is wrong with it
+                yield where, json_object(line[:end], where)
+                line = line[end:]
 
 
 def question_id(row: Mapping[str, Any]) -> str:
