@@ -101,7 +101,7 @@ def _cases(
 def questions(log: OpenLog) -> Iterator[tuple[int, Sample, Question]]:
     """Yield each sample with its number, its question and the model's answer."""
     for number, row, sample in log.samples():
-        yield number, sample, log.question(number, row)
+        yield number, sample, log.question(number, row, sample)
 
 
 def common_choices(log: OpenLog) -> tuple[str, ...]:

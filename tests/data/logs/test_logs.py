@@ -201,13 +201,6 @@ def test_a_log_without_answers_says_so(tmp_path):
     assert code == 1 and "line 1: log-likelihoods of given texts, and no answer" in output
 
 
-def test_a_table_of_mlflow_without_answers_says_so(tmp_path):
-    path = tmp_path / "eval_results_table.json"
-    path.write_text(json.dumps({"columns": ["inputs", "targets"], "data": [["a", "b"], ["c", "d"]]}))
-    code, output = run("import", path, "--out", tmp_path / "suite.jsonl")
-    assert code == 1 and "no column of answers" in output
-
-
 # inspect's archives
 
 

@@ -17,7 +17,7 @@ from ...core.files import BOM, LONGEST_LINE, first_bytes, read_json, read_json_l
 from ..cells import has_path, value_at
 from ..tables import Rows, open_rows
 from . import eee, helm, inspect_ai, lm_eval, mlflow, promptfoo
-from .samples import Log, Question, Sample, as_text
+from .samples import Log, Question, Sample, as_text, question_of
 
 __all__ = ["LOGS", "Log", "OpenLog", "Sample", "graded_samples", "open_log"]
 
@@ -68,9 +68,9 @@ class OpenLog:
         for number, row in self.rows():
             yield number, row, self._read(number, row, self.log.sample)
 
-    def question(self, number: int, row: Any) -> Question:
-        """Return a row as a labelled case with its answer."""
-        return self._read(number, row, self.log.question)
+    def question(self, number: int, row: Any, sample: Sample) -> Question:
+        """Return a row and its sample as a labelled case with its answer."""
+        return self._read(number, row, self.log.question) if self.log.question else question_of(sample)
 
     def _read(self, number: int, row: Any, read: Callable[[Any], T]) -> T:
         where = f"{self.path}, {self.unit} {number}"
@@ -136,11 +136,15 @@ SCORES = (
     "exact_match", "em", "f1", "bleu", "rougeL", "rouge_l", "acc_norm",
 )  # fmt: skip
 ENDINGS = ("_score", "/score", ".score", "/value")
-RUNS = ("epoch", "run", "repeat", "trial", "seed", "attempt")
-TEXTS = ("text", "input", "question", "prompt", "sentence", "query")
-TARGETS = ("target", "expected", "reference", "gold", "ground_truth")
-ANSWERS = ("answer", "output", "prediction", "response", "completion")
-MODELS = ("model", "model_id", "model_name")
+USUAL = {
+    "run": ("epoch", "run", "repeat", "trial", "seed", "attempt"),
+    "text": ("text", "input", "question", "prompt", "sentence", "query"),
+    "target": ("target", "expected", "reference", "gold", "ground_truth"),
+    "answer": ("answer", "output", "prediction", "response", "completion"),
+    "model": ("model", "model_id", "model_name"),
+    "error": ("error",),
+}
+"""Field of a sample to the usual names of its column."""
 
 
 def graded_samples(path: Path, options: Mapping[str, str]) -> Iterator[tuple[int, Mapping[str, Any], Sample]]:
@@ -158,30 +162,19 @@ def graded_samples(path: Path, options: Mapping[str, str]) -> Iterator[tuple[int
             why=f"found: {some(columns, 12)}",
             fix="?metric=COLUMN, the column of the score" if identity else "?id=COLUMN, the column of the id",
         )
-    run = options.get("run") or _first(columns, RUNS)
-    text, target, answer, model = (_first(columns, names) for names in (TEXTS, TARGETS, ANSWERS, MODELS))
+    fields = {field: _first(columns, names) for field, names in USUAL.items()}
+    fields["run"] = options.get("run") or fields["run"]
     for number, row in table.rows:
         key = value_at(row, identity)
         if key in (None, "") or key != key:
             raise DataError(f"{path}, {table.unit} {number}: no id in {identity!r}", fix="?id=COLUMN")
         key = json.dumps(key, ensure_ascii=False, sort_keys=True) if isinstance(key, dict | list) else key
-        said = [as_text(row.get(name)) if name else "" for name in (text, target, answer)]
-        error = as_text(row.get("error"))
-        graded = {} if error else {name: _cell(value_at(row, name)) for name in scores}
-        yield (
-            number,
-            row,
-            Sample(
-                str(key),
-                graded,
-                text=said[0],
-                target=said[1],
-                answer=said[2],
-                run=as_text(value_at(row, run)) if run else "",
-                model=as_text(row.get(model)) if model else "",
-                error=error or ("" if any(value is not None for value in graded.values()) else "no score"),
-            ),
-        )
+        texts = {field: as_text(value_at(row, name)) for field, name in fields.items() if name}
+        sample = Sample(str(key), {}, **texts)
+        if not sample.error:
+            sample.scores = {name: _cell(value_at(row, name)) for name in scores}
+            sample.error = "" if any(value is not None for value in sample.scores.values()) else "no score"
+        yield number, row, sample
 
 
 def _first(columns: Sequence[str], names: Sequence[str]) -> str:

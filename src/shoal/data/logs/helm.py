@@ -6,7 +6,7 @@
 from typing import Any
 
 from ...core.errors import DataError
-from .samples import Log, Question, Row, Sample, as_text, is_object, question_of
+from .samples import Log, Question, Row, Sample, as_text, is_object
 
 UNSCORED = (
     "num_", "inference_", "batch_size", "finish_reason", "training_", "max_prob", "logprob", "prompt_truncated",
@@ -66,16 +66,15 @@ STATE = Log(
     "HELM",
     lambda value: is_object(value, "adapter_spec", "request_states"),
     _state_sample,
-    lambda row: question_of(_state_sample(row)),
     lambda document: document["request_states"],
 )
 LOG = Log(
     "HELM",
     _fits,
     _sample,
-    _question,
     lambda document: document,
     _is_aggregate,
     "give per_instance_stats.json of the same folder",
     unscored=UNSCORED,
+    question=_question,
 )

@@ -15,7 +15,7 @@ from typing import Any
 
 from ...core.errors import DataError, MissingExtra, errors_at
 from ...core.files import LARGEST_WHOLE, most_unzipped, parse_json, swollen
-from .samples import Log, Question, Row, Sample, as_text, case_of, is_object
+from .samples import Log, Row, Sample, as_text, case_of, is_object
 
 ZIP = b"PK\x03\x04"
 ZSTANDARD = 93
@@ -152,6 +152,7 @@ def _sample(row: Row) -> Sample:
         epoch,
         error=error or ("" if scores else "no score"),
         case=case_of(row.get("metadata")),
+        choices=tuple(map(str, row.get("choices") or ())),
     )
 
 
@@ -185,20 +186,10 @@ def _answer(row: Row) -> str:
     return as_text(answers[0]) if len(answers) == 1 and answers[0] else as_text(reply)
 
 
-def _question(row: Row) -> Question:
-    sample, choices = _sample(row), tuple(map(str, row.get("choices") or ()))
-    label, answer = sample.target, sample.answer.strip()
-    if choices:  # multiple_choice() asks for letters
-        letters = {chr(ord("A") + place): choice for place, choice in enumerate(choices)}
-        label, answer = letters.get(label, label), letters.get(answer, answer)
-    return Question((sample.text,), label, answer, choices)
-
-
 LOG = Log(
     "inspect",
     lambda value: is_object(value, "eval", "samples"),
     _sample,
-    _question,
     _rows,
     lambda value: is_object(value, "eval", "status") and "samples" not in value,
     "inspect log dump FILE, without --header-only",

@@ -165,7 +165,7 @@ LOG = Log(
     "lm-eval",
     _fits,
     _sample,
-    _question,
     is_summary=lambda value: is_object(value, "results", "configs") and isinstance(value["results"], Mapping),
     summary_fix="run lm-eval again with --log_samples, and give its samples_TASK_DATE.jsonl",
+    question=_question,
 )

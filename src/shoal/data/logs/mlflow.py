@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import Any
 
-from ...core.errors import DataError, some
-from .samples import Log, Question, Row, Sample, as_text, is_object
+from .samples import Log, Row, Sample, as_text, is_object
 
 IDS = ("id", "request_id", "sample_id")
 INPUTS = ("inputs", "input", "question", "request", "prompt", "query", "text")
@@ -53,19 +52,10 @@ def _sample(row: Row) -> Sample:
     )
 
 
-def _question(row: Row) -> Question:
-    if not any(name in row for name in OUTPUTS):
-        raise DataError(
-            "no column of answers", why=f"found: {some(row, 12)}", fix=f"call the column {OUTPUTS[0]}"
-        )
-    return Question((_first(row, INPUTS),), _first(row, TARGETS), _first(row, OUTPUTS).strip())
-
-
 LOG = Log(
     "MLflow",
     _fits,
     _sample,
-    _question,
     _rows,
     lambda value: is_object(value, "metrics", "run_id") and "columns" not in value,
     "give the artifact eval_results_table.json of the run",

@@ -7,6 +7,7 @@ scores can be chosen. A result that failed with an error, not by an assertion, h
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from .samples import Log, Question, Row, Sample, as_text, is_object
@@ -90,8 +91,8 @@ LOG = Log(
     "promptfoo",
     _fits,
     _sample,
-    _question,
     lambda document: _rows(document["results"]["results"]),
     metric="success",
+    question=_question,
 )
-LINES = Log("promptfoo", _is_line, _sample, _question, _rows, of_lines=True, metric="success")
+LINES = replace(LOG, fits=_is_line, rows=_rows, of_lines=True)
