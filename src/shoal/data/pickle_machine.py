@@ -28,7 +28,6 @@ STRING_LIMIT: Final = 8_000_000
 """Bytes of one text or byte string."""
 NAME_LIMIT: Final = 600
 """Bytes of a module's name and of a name in it, together."""
-NEWEST_PROTOCOL: Final = 5
 SUSPECT: Final = "check where the file comes from"
 
 
@@ -79,9 +78,12 @@ class Machine:
         self.memo: list[Any] = []  # a list, so that a forged number cannot make it grow
 
     def run(self) -> object:
-        """Return the value of the pickle."""
+        """Return the value of the pickle, run opcode by opcode; each is admitted before genops decodes it."""
         try:
-            return self.follow()
+            steps = zip(self.admitted(), pickletools.genops(self.stream), strict=False)
+            for operation, (_, argument, _) in steps:
+                operation(self, argument)
+            return self.stack.pop()
         except Refused as refused:
             asked = "".join(letter if letter.isprintable() else "?" for letter in str(refused)[:200])
             raise DataError(
@@ -100,16 +102,8 @@ class Machine:
             fix="download the file again",
         )
 
-    def follow(self) -> object:
-        """Run opcode by opcode, up to STOP; each is admitted before genops decodes it."""
-        for operation, (_, argument, _) in zip(
-            self.admitted(), pickletools.genops(self.stream), strict=False
-        ):
-            operation(self, argument)
-        return self.stack.pop()
-
     def admitted(self) -> Iterator["Operation"]:
-        """Yield the operation of each opcode that is allowed and affordable, with an argument of allowed length."""
+        """Yield the operation of each opcode up to STOP, if it and the length of its argument are allowed."""
         content, position = self.content, self.stream.tell
         for _ in range(STEP_LIMIT):
             code = content[position()]
@@ -155,18 +149,11 @@ class Machine:
 
     # Plain values
 
-    def check_protocol(self, version: int) -> None:
-        if version > NEWEST_PROTOCOL:
-            raise Damaged(f"pickle protocol {version}")
-
-    def push(self, value: object) -> None:
+    def push(self, value: str | bytes) -> None:
         self.charge(sys.getsizeof(value))  # one wide letter makes every letter of a text take four bytes
+        if not value.isascii() and isinstance(value, str):
+            value.encode()  # genops lets lone surrogates pass
         self.stack.append(value)
-
-    def push_text(self, text: str) -> None:
-        if not text.isascii():
-            text.encode()  # genops lets lone surrogates pass
-        self.push(text)
 
     # Containers
 
@@ -208,12 +195,6 @@ class Machine:
             if not isinstance(key, str) and not (isinstance(key, int) and abs(key) < 1 << 60):
                 raise Damaged("a dictionary key that is neither a text nor a small number")
             entries[key] = items[index + 1]
-
-    def pop(self) -> None:
-        if self.stack:
-            self.stack.pop()
-        else:
-            self.since_mark()
 
     def put(self, index: int) -> None:
         memo = self.memo
@@ -272,15 +253,14 @@ Operation = Callable[[Machine, Any], object]
 OPERATIONS: Final[dict[int, tuple[int, int, Operation]]] = {
     code: (cost, WIDTHS.get(opcode.arg.n, 0) if opcode.arg else 0, operation)
     for cost, names, operation in (
-        (24, "PROTO", Machine.check_protocol),
-        (24, "FRAME", lambda machine, _: None),
+        (24, "PROTO FRAME", lambda machine, _: None),
         (24, "NONE", lambda machine, _: machine.stack.append(None)),
         (24, "NEWTRUE", lambda machine, _: machine.stack.append(True)),
         (24, "NEWFALSE", lambda machine, _: machine.stack.append(False)),
         (48, "BININT1 BININT2 BININT BINFLOAT", lambda machine, number: machine.stack.append(number)),
         (300, "LONG1", lambda machine, number: machine.stack.append(number)),
         (24, "SHORT_BINBYTES BINBYTES BINBYTES8", Machine.push),
-        (24, "SHORT_BINUNICODE BINUNICODE BINUNICODE8", Machine.push_text),
+        (24, "SHORT_BINUNICODE BINUNICODE BINUNICODE8", Machine.push),
         (100, "MARK", lambda machine, _: machine.mark()),
         (100, "EMPTY_LIST EMPTY_SET", lambda machine, _: machine.stack.append([])),  # only keys are hashed
         (100, "EMPTY_DICT", lambda machine, _: machine.stack.append({})),
@@ -293,7 +273,7 @@ OPERATIONS: Final[dict[int, tuple[int, int, Operation]]] = {
         (64, "APPENDS ADDITEMS", lambda machine, _: machine.extend(machine.since_mark())),
         (240, "SETITEM", lambda machine, _: machine.set_entries(machine.last(2))),
         (240, "SETITEMS", lambda machine, _: machine.set_entries(machine.since_mark())),
-        (24, "POP", lambda machine, _: machine.pop()),
+        (24, "POP", lambda machine, _: machine.stack.pop()),
         (24, "POP_MARK", lambda machine, _: machine.since_mark()),
         (24, "BINPUT LONG_BINPUT", Machine.put),
         (24, "MEMOIZE", lambda machine, _: machine.put(len(machine.memo))),
