@@ -23,7 +23,7 @@ def write(folder, name="weat1", **sets):
 
 def test_a_test_is_read_with_its_words_and_without_duplicates(tmp_path):
     test = read_test(write(tmp_path))
-    assert (test.name, test.targ2.category) == ("weat1", "Insects")
+    assert (test.name, test.sets[1].category) == ("weat1", "Insects")
     assert [one.words for one in test.sets] == [
         ("aster", "rose"),
         ("ant", "fly"),

@@ -40,18 +40,10 @@ class WordSet:
 
 @dataclass(frozen=True, slots=True)
 class AssociationTest:
-    """Two sets of targets, two of attributes."""
+    """Two sets of targets, X and Y, and two of attributes, A and B."""
 
     name: str
-    targ1: WordSet
-    targ2: WordSet
-    attr1: WordSet
-    attr2: WordSet
-
-    @property
-    def sets(self) -> tuple[WordSet, WordSet, WordSet, WordSet]:
-        """Return the word sets X, Y, A and B."""
-        return self.targ1, self.targ2, self.attr1, self.attr2
+    sets: Sequence[WordSet]
 
 
 def read_tests(path: Path, names: Sequence[str] = ()) -> list[AssociationTest]:
@@ -84,9 +76,8 @@ def read_test(path: Path) -> AssociationTest:
             why=f"it is not an object with {', '.join(SETS)}",
             fix="check that this is the file you meant",
         )
-    return AssociationTest(
-        path.name.split(".")[0], *(_word_set(found[name], f"{path}: {name}") for name in SETS)
-    )
+    sets = [_word_set(found[name], f"{path}: {name}") for name in SETS]
+    return AssociationTest(path.name.split(".")[0], sets)
 
 
 def _word_set(given: Any, where: str) -> WordSet:

@@ -49,10 +49,8 @@ def read(path: Path) -> SuiteRows:
         rows = chain([first], rows)
         header = {"suite": header.get("suite", path.name.split(".")[0])}
     lost: list[str] = []
-    cases = _renamed(rows)
-    if form := header.pop("form", None):
-        offered = form.get("labels") if isinstance(form, dict) else ()
-        cases = _without_deleted(path, cases, unit, offered if isinstance(offered, list) else [], lost)
+    form = header.pop("form", None)
+    cases = _in_form(path, _renamed(rows), unit, form, lost) if form else _renamed(rows)
     return SuiteRows(header, cases, lost, unit=unit, blank_texts=True, invalid=invalid)
 
 
@@ -64,18 +62,19 @@ def _renamed(lines: Iterator[tuple[int, dict[str, Any]]]) -> Iterator[tuple[int,
         yield number, row
 
 
-def _without_deleted(
-    path: Path, rows: Iterator[tuple[int, dict[str, Any]]], unit: str, labels: list[Any], lost: list[str]
+def _in_form(
+    path: Path, rows: Iterator[tuple[int, dict[str, Any]]], unit: str, form: Any, lost: list[str]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the rows that were not deleted in a form; check those that were changed."""
-    deleted = 0
+    deleted, labels = 0, form.get("labels") if isinstance(form, dict) else None
+    offered = set(map(str, labels)) if isinstance(labels, list) else set()
     for number, row in rows:
         if row.pop("deleted", False):
             deleted += 1
             continue
         if any([row.pop(mark, False) for mark in ("edited", "added")]):
             with errors_at(f"{path}, {unit} {number}: {row.get('functionality')}, case {row.get('case_id')}"):
-                _check_changed(row, set(map(str, labels)))
+                _check_changed(row, offered)
         yield number, row
     if deleted:
         lost.append(f"{deleted:,} {'case' if deleted == 1 else 'cases'} deleted in the form")

@@ -66,16 +66,18 @@ class OpenLog:
     def samples(self) -> Iterator[tuple[int, Any, Sample]]:
         """Yield number, row and sample; an error names its place."""
         for number, row in self.rows():
-            yield number, row, self._read(number, row, self.log.sample)
+            yield number, row, self._read(number, self.log.sample, row)
 
     def question(self, number: int, row: Any, sample: Sample) -> Question:
         """Return a row and its sample as a labelled case with its answer."""
-        return self._read(number, row, self.log.question) if self.log.question else question_of(sample)
+        return (
+            self._read(number, self.log.question, row, sample) if self.log.question else question_of(sample)
+        )
 
-    def _read(self, number: int, row: Any, read: Callable[[Any], T]) -> T:
+    def _read(self, number: int, read: Callable[..., T], *given: Any) -> T:
         where = f"{self.path}, {self.unit} {number}"
         try:
-            return read(row)
+            return read(*given)
         except DataError as problem:
             raise problem.at(where) from None
         except BROKEN as problem:
@@ -95,10 +97,6 @@ def open_log(path: Path) -> OpenLog | None:
     if start.startswith(inspect_ai.ZIP):
         return (
             OpenLog(path, "inspect", inspect_ai.read_archive(path)) if inspect_ai.is_archive(path) else None
-        )
-    if path.suffix == ".eval":
-        raise DataError(
-            f"{path}: not an inspect log", why="it is not a zip archive", fix="copy the file again"
         )
     is_helm = any(sign in start for sign in helm.SIGNS)
     if not start.startswith(b"{") and not (start.startswith(b"[") and is_helm):

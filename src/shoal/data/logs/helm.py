@@ -35,7 +35,7 @@ def _sample(row: Row) -> Sample:
     return Sample(identity, scores, run=run, error="" if scores else "no score")
 
 
-def _question(row: Row) -> Question:
+def _question(row: Row, sample: Sample) -> Question:
     raise DataError(
         "HELM's statistics have no texts and no answers", fix="give scenario_state.json of the same folder"
     )

@@ -6,21 +6,12 @@ older versions write numbers as texts and `arguments` as lists.
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from ...core.errors import DataError
-from .samples import (
-    Log,
-    Question,
-    Row,
-    Sample,
-    case_of,
-    choice_letter,
-    is_object,
-    place_of,
-    with_choices,
-)
+from .samples import Log, Question, Row, Sample, case_of, choice_letter, is_object, question_of, with_choices
 
 KEPT = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
 HASHES = ("doc_hash", "prompt_hash", "target_hash")
@@ -45,13 +36,14 @@ def _sample(row: Row) -> Sample:
     else:
         scores = {f"{name},{filtered}": row.get(name) for name in names}
     error = row.get("error") or ("" if any([value is not None for value in scores.values()]) else "no score")
-    texts = texts_of(row)
-    text = texts[0] if len(texts) == 1 else "\n".join(texts)
-    reply, case = _reply(row), case_of(row.get("doc"))
+    reply, likelihoods, text = _reply(row), _likelihoods(row), "\n".join(texts_of(row))
+    choices = _choices(row, len(likelihoods)) if likelihoods else ()
     if reply is None:
-        likelihoods = _likelihoods(row)
-        reply = _choices(row, len(likelihoods))[likelihoods.index(max(likelihoods))] if likelihoods else ""
-    return Sample(_identity(row), scores, text, _target(row), reply, error=str(error), case=case)
+        reply = choices[likelihoods.index(max(likelihoods))] if likelihoods else ""
+    case = case_of(row.get("doc"))
+    return Sample(
+        _identity(row), scores, text, _target(row), reply, error=str(error), case=case, choices=choices
+    )
 
 
 def _identity(row: Row) -> str:
@@ -143,22 +135,16 @@ def _listed(row: Row, count: int) -> tuple[str, ...]:
     return ()
 
 
-def _question(row: Row) -> Question:
-    likelihoods, texts, label = _likelihoods(row), texts_of(row), _target(row)
-    if not likelihoods:
-        if (reply := _reply(row)) is None:
-            raise DataError(
-                "log-likelihoods of given texts, and no answer",
-                fix="scores:FILE, which takes their metrics; or a task with choices or answers in words",
-            )
-        return Question(texts, label, reply.strip())
-    count = len(likelihoods)
-    choices = _choices(row, count)
-    if choices == tuple(map(choice_letter, range(count))):
+def _question(row: Row, sample: Sample) -> Question:
+    likelihoods, texts, count = _likelihoods(row), texts_of(row), len(_likelihoods(row))
+    if not likelihoods and _reply(row) is None:
+        raise DataError(
+            "log-likelihoods of given texts, and no answer",
+            fix="scores:FILE, which takes their metrics; or a task with choices or answers in words",
+        )
+    if sample.choices == tuple(map(choice_letter, range(count))):
         texts = with_choices(texts, _listed(row, count))
-    place = place_of(label, choices)
-    label = choices[place] if place is not None else label
-    return Question(texts, label, choices[likelihoods.index(max(likelihoods))], choices, likelihoods)
+    return replace(question_of(sample), texts=texts, likelihoods=likelihoods)
 
 
 LOG = Log(

@@ -78,8 +78,7 @@ def _text(variables: Row) -> str:
     return json.dumps(variables, ensure_ascii=False, sort_keys=True) if variables else ""
 
 
-def _question(row: Row) -> Question:
-    sample = _sample(row)
+def _question(row: Row, sample: Sample) -> Question:
     asserted = (row.get("testCase") or {}).get("assert") or ()
     labels = [
         part.get("value") for part in asserted if part.get("type") in ("equals", "icontains", "contains")

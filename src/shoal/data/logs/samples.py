@@ -61,8 +61,8 @@ class Log:
     """Beginnings of the names of numbers that grade nothing, such as counts of tokens."""
     of_lines: bool = False
     """Whether `rows` takes the objects of JSON Lines."""
-    question: Callable[[Any], Question] | None = None
-    """Reads a row as a labelled case; None where its sample tells all."""
+    question: Callable[[Any, Sample], Question] | None = None
+    """Reads a row and its sample as a labelled case; None where the sample tells all."""
 
 
 def is_object(value: Any, *keys: str) -> bool:
