@@ -14,7 +14,7 @@ from typing import Any
 
 from ..core.errors import DataError, ShoalError, errors_at, some
 from ..core.files import is_json_array, read_json_array, read_json_lines
-from . import Glimpse, SuiteRows
+from . import Glimpse, SuiteRows, glimpse
 from .invalid import InvalidRows
 
 HEADER = {"suite", "task", "label_names", "functionality"}
@@ -28,11 +28,10 @@ def fits(look: Glimpse) -> bool:
 def is_suite_file(path: Path) -> bool:
     """Return whether a file begins as a suite file does, and is not what a form saved."""
     try:
-        rows = read_json_array(path) if is_json_array(path) else read_json_lines(path)
-        first = next(rows, (0, {}))[1]
+        look = glimpse(path)
     except ShoalError:
         return False
-    return fits(Glimpse(b"", first_object=first)) and "form" not in first
+    return fits(look) and "form" not in look.first_object
 
 
 def read(path: Path) -> SuiteRows:

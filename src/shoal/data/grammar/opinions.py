@@ -5,8 +5,20 @@ A neutral review tells what happened, says what was there, or weighs one thing a
 
 from numpy.random import Generator
 
-from . import Row, draw, pick, pick_two, sentence
-from .sentiment import DAYS, DOMAINS, NAMES, OTHER, POLARITIES, RELATIVES, Domain, about, fact, review
+from . import Row, draw, pick, pick_two
+from .sentiment import (
+    DAYS,
+    DOMAINS,
+    NAMES,
+    OTHER,
+    POLARITIES,
+    RELATIVES,
+    Domain,
+    about,
+    fact,
+    review,
+    written,
+)
 
 MIDDLING = "average ordinary middling typical standard usual plain unremarkable everyday so-so"
 
@@ -52,8 +64,7 @@ def neutral(rng: Generator, domain: Domain) -> str:
         parts = [pick(rng, (fact, plain))(rng, domain), middle(rng, domain)]
     else:
         parts = [weighed(rng, domain), middle(rng, domain)]
-    end = pick(rng, (".", ".", ".", "!", ""))
-    return " ".join([*map(sentence, parts[:-1]), sentence(parts[-1], end)])
+    return written(rng, parts)
 
 
 def plain(rng: Generator, domain: Domain) -> str:

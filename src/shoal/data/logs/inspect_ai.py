@@ -9,22 +9,17 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from ...core.errors import DataError, MissingExtra, errors_at
 from ...core.files import LARGEST_WHOLE, most_unzipped, parse_json, swollen
+from ..tables import named_errors
 from .samples import Log, Row, Sample, as_text, case_of, is_object
 
 ZIP = b"PK\x03\x04"
 ZSTANDARD = 93
 LOCAL_HEADER = 30
-BROKEN_ZIP = (
-    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError),
-    *(OSError, RuntimeError, ValueError, KeyError, TypeError, OverflowError),
-)
-"""Errors that a damaged archive raises."""
 START = "_journal/start.json"
 HEADER = "header.json"
 SAMPLE = re.compile(r"samples/.+\.json")  # ids may have slashes
@@ -38,13 +33,13 @@ def is_archive(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             return not {HEADER, START}.isdisjoint(archive.namelist())
-    except BROKEN_ZIP:
+    except Exception:  # of any kind in a damaged archive
         return path.suffix == ".eval"  # a damaged log is an error of its own, not a workbook
 
 
 def read_archive(path: Path) -> dict[str, Any]:
     """Return an `.eval` archive as the object that the JSON log is; samples are read on demand."""
-    with _named_errors(path):
+    with named_errors(path, "inspect log", "run inspect again"):
         with zipfile.ZipFile(path) as archive:
             members = dict(archive.NameToInfo)
         if sum(member.file_size for member in members.values()) > most_unzipped(path):
@@ -62,21 +57,9 @@ class Samples:
 
     def __iter__(self) -> Iterator[Any]:
         for member in self._members:
-            with _named_errors(self._path):
+            with named_errors(self._path, "inspect log", "run inspect again"):
                 row = _member(self._path, member)
             yield row
-
-
-@contextmanager
-def _named_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except BROKEN_ZIP as problem:
-        raise DataError(
-            f"{path}: not a whole inspect log",
-            why=str(problem),
-            fix="copy the file again, or run inspect again",
-        ) from None
 
 
 def _member(path: Path, member: zipfile.ZipInfo) -> Any:
