@@ -67,14 +67,12 @@ class Large(Mapping[str, Any]):
         self._values = {name: self._held(value) for name, value in values.items()}
 
     def _held(self, value: Any) -> Any:
-        text = json.dumps(value, ensure_ascii=False)
-        return zlib.compress(text.encode("utf-8", "surrogatepass"), 1) if len(text) > self.MOST else value
+        text = json.dumps(value).encode()
+        return zlib.compress(text, 1) if len(text) > self.MOST else value
 
     def __getitem__(self, name: str) -> Any:
         value = self._values[name]
-        if not isinstance(value, bytes):
-            return value
-        return json.loads(zlib.decompress(value).decode("utf-8", "surrogatepass"))
+        return json.loads(zlib.decompress(value)) if isinstance(value, bytes) else value
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)

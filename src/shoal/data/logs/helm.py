@@ -17,10 +17,6 @@ SIGNS = (b'"instance_id"', b'"sum_squared"')
 """Keys at the beginning of its files."""
 
 
-def _fits(document: Any) -> bool:
-    return isinstance(document, list) and bool(document) and is_object(document[0], "instance_id", "stats")
-
-
 def _identity(instance: str, perturbation: Row | None) -> str:
     return f"{instance} ({perturbation.get('name')})" if perturbation else instance
 
@@ -39,10 +35,6 @@ def _question(row: Row, sample: Sample) -> Question:
     raise DataError(
         "HELM's statistics have no texts and no answers", fix="give scenario_state.json of the same folder"
     )
-
-
-def _is_aggregate(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and is_object(value[0], "name", "count", "sum")
 
 
 def _state_sample(row: Row) -> Sample:
@@ -70,10 +62,10 @@ STATE = Log(
 )
 LOG = Log(
     "HELM",
-    _fits,
+    lambda value: isinstance(value, list) and is_object((*value, None)[0], "instance_id", "stats"),
     _sample,
     lambda document: document,
-    _is_aggregate,
+    lambda value: isinstance(value, list) and is_object((*value, None)[0], "name", "count", "sum"),
     "give per_instance_stats.json of the same folder",
     unscored=UNSCORED,
     question=_question,

@@ -70,16 +70,15 @@ def _member(path: Path, member: zipfile.ZipInfo) -> Any:
             f"{path}: {name} is larger than {LARGEST_WHOLE // 2**20} MB, unzipped",
             fix="inspect log dump, and keep the samples without their events",
         )
-    content = _zstandard(path, member) if member.compress_type == ZSTANDARD else _unzipped(path, member)
+    if member.compress_type == ZSTANDARD:
+        content = _zstandard(path, member)
+    else:
+        with zipfile.ZipFile(path) as archive, archive.open(member) as stream:
+            content = stream.read(member.file_size + 1)
     if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
         raise ValueError(f"{name} is not what its checksum says")
     with errors_at(f"{path}: {name}"):
         return parse_json(content, "run inspect again", nan=True)
-
-
-def _unzipped(path: Path, member: zipfile.ZipInfo) -> bytes:
-    with zipfile.ZipFile(path) as archive, archive.open(member) as stream:
-        return stream.read(member.file_size + 1)
 
 
 def _zstandard(path: Path, member: zipfile.ZipInfo) -> bytes:

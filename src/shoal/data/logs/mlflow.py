@@ -17,10 +17,6 @@ OUTPUTS = ("outputs", "output", "prediction", "predictions", "response", "result
 SUFFIXES = ("/score", "/value")
 
 
-def _fits(document: Any) -> bool:
-    return is_object(document, "columns", "data") and isinstance(document["data"], list)
-
-
 def _rows(document: Any) -> Iterable[Any]:
     columns = list(map(str, document["columns"]))
     return _numbered(dict(zip(columns, cells, strict=True)) for cells in document["data"])
@@ -54,7 +50,7 @@ def _sample(row: Row) -> Sample:
 
 LOG = Log(
     "MLflow",
-    _fits,
+    lambda value: is_object(value, "columns", "data") and isinstance(value["data"], list),
     _sample,
     _rows,
     lambda value: is_object(value, "metrics", "run_id") and "columns" not in value,

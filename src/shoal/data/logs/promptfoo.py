@@ -15,10 +15,6 @@ from .samples import Log, Question, Row, Sample, as_text, is_object
 ERROR = 2
 
 
-def _is_line(row: Any) -> bool:
-    return is_object(row, "testIdx", "promptIdx", "success")
-
-
 def _fits(document: Any) -> bool:
     inside: Any = document.get("results") if isinstance(document, dict) else None
     return is_object(inside, "results", "stats") and isinstance(inside["results"], list)
@@ -94,4 +90,6 @@ LOG = Log(
     metric="success",
     question=_question,
 )
-LINES = replace(LOG, fits=_is_line, rows=_rows, of_lines=True)
+LINES = replace(
+    LOG, fits=lambda row: is_object(row, "testIdx", "promptIdx", "success"), rows=_rows, of_lines=True
+)

@@ -92,21 +92,13 @@ def with_choices(texts: tuple[str, ...], choices: Sequence[str]) -> tuple[str, .
     return (*texts[:-1], "\n".join([*texts[-1:], *listed]))
 
 
-def place_of(label: str, choices: Sequence[str]) -> int | None:
-    """Return which choice a target means: its text, its number from 0, or its letter."""
-    places = range(len(choices))
-    for names in (list(choices), list(map(str, places)), list(map(choice_letter, places))):
-        if label.strip() in names:
-            return names.index(label.strip())
-    return None
-
-
 def question_of(sample: Sample) -> Question:
-    """Return a sample of one text as a labelled case."""
-    choices, answer = sample.choices, sample.answer.strip()
+    """Return a sample of one text as a labelled case; its target is a choice's text, number from 0, or letter."""
+    choices, answer, label = sample.choices, sample.answer.strip(), sample.target.strip()
+    numbers = {str(at): choice for at, choice in enumerate(choices)}
     letters = {choice_letter(at): choice for at, choice in enumerate(choices)}
-    place = place_of(sample.target, choices)
-    label = sample.target if place is None else choices[place]
+    if label not in choices:
+        label = {**letters, **numbers}.get(label, sample.target)
     return Question(
         (sample.text,), label, answer if answer in choices else letters.get(answer, answer), choices
     )
