@@ -8,7 +8,6 @@ import errno
 import gc
 import gzip
 import hashlib
-import io
 import json
 import os
 import re
@@ -55,7 +54,7 @@ def line_blocks(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the lines of `read_lines` by the block, each block with the number of its first line."""
     number, rest = 1, b""
     with _open(path) as stream:
-        while chunk := stream.read(CHUNK):
+        while chunk := _read(stream, CHUNK, path):
             whole, newline, rest = (rest + chunk).rpartition(b"\n")
             if newline:
                 lines = _split(whole, path, number)
@@ -78,7 +77,7 @@ def _split(raw: bytes, path: Path, first: int) -> list[str]:
 
 def first_bytes(path: Path, size: int) -> bytes:
     with _open(path) as stream:
-        return stream.read(size)
+        return _read(stream, size, path)
 
 
 is_file, is_folder = os.path.isfile, os.path.isdir
@@ -112,21 +111,36 @@ def stamp(name: str) -> tuple[int, int]:
     return (max((stat.st_mtime_ns for stat in stats), default=0), sum(stat.st_size for stat in stats))
 
 
-def _open(path: Path) -> "io.BufferedReader[Any]":
+@contextmanager
+def _open(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file of text for `_read`, unzipped."""
     if not is_file(path):
         raise _no_file(path)
     try:
-        stream: io.BufferedReader[Any] = path.open("rb")
+        with path.open("rb") as raw:
+            is_zipped = raw.read(2) == GZIP_MAGIC
     except OSError as problem:
         raise DataError(
             f"{path}: cannot be read",
             why=problem.strerror or str(problem),
             fix="make it readable, or name another file",
         ) from None
-    if stream.peek()[:2] == GZIP_MAGIC:
-        stream.close()
-        stream = io.BufferedReader(_Unzipped(path), 2**20)
-    return stream
+    try:
+        with gzip.open(path) if is_zipped else path.open("rb") as stream:
+            yield stream
+    except BROKEN_GZIP as problem:
+        raise DataError(
+            f"{path}: the gzip file is broken",
+            why=str(problem),
+            fix="fetch or write the file again; it was probably cut short",
+        ) from None
+
+
+def _read(stream: IO[bytes], size: int, path: Path) -> bytes:
+    content = stream.read(size)
+    if stream.tell() > most_unzipped(path):
+        raise swollen(path)
+    return content
 
 
 def _no_file(path: Path) -> DataError:
@@ -157,27 +171,6 @@ def swollen(path: Path) -> DataError:
         why="text does not compress that well; the content may be a few characters repeated",
         fix="unzip it, look into it, and give the unzipped file if it is the one you meant",
     )
-
-
-class _Unzipped(gzip.GzipFile):
-    """A gzip file of text."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self._path, self._most = path, most_unzipped(path)
-
-    def read(self, size: int | None = -1) -> bytes:
-        try:
-            content = super().read(size)
-        except BROKEN_GZIP as problem:
-            raise DataError(
-                f"{self._path}: the gzip file is broken",
-                why=str(problem),
-                fix="fetch or write the file again; it was probably cut short",
-            ) from None
-        if self.tell() > self._most:
-            raise swollen(self._path)
-        return content
 
 
 def _text(raw: bytes, path: Path, first: int) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..core.errors import DataError
 from . import Glimpse, SuiteRows
+from .columns import PAIRS
 from .invalid import InvalidRows
 from .logs import OpenLog, open_log
 from .logs.samples import Question, Sample, choice_letter, with_choices
@@ -22,7 +23,6 @@ RULES = {
     "contains": "the target within the answer",
 }
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
-PAIRS = {1: ("text",), 2: ("question1", "question2")}
 
 
 def fits(look: Glimpse) -> bool:

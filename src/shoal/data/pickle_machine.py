@@ -78,12 +78,14 @@ class Machine:
                 operation(self, argument)
             return self.stack.pop()
         except DataError as problem:
-            error = problem
+            raise self.placed(problem) from None
         except UnicodeError:
-            error = damaged("a text that is not UTF-8")
+            raise self.placed(damaged("a text that is not UTF-8")) from None
         except (IndexError, ValueError):  # of the stacks, and of genops
-            error = damaged("it breaks off, or was never one")
-        raise error.at(f"{self.where}, byte {self.stream.tell():,}") from None
+            raise self.placed(damaged("it breaks off, or was never one")) from None
+
+    def placed(self, error: DataError) -> DataError:
+        return error.at(f"{self.where}, byte {self.stream.tell():,}")
 
     def admitted(self) -> Iterator["Operation"]:
         """Yield the operation of each opcode up to STOP, if it and the length of its argument are allowed."""

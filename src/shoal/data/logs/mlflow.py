@@ -17,15 +17,12 @@ OUTPUTS = ("outputs", "output", "prediction", "predictions", "response", "result
 SUFFIXES = ("/score", "/value")
 
 
-def _rows(document: Any) -> Iterable[Any]:
-    columns = list(map(str, document["columns"]))
-    return _numbered(dict(zip(columns, cells, strict=True)) for cells in document["data"])
-
-
-def _numbered(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _rows(document: Any) -> Iterator[dict[str, Any]]:
     """Yield the rows with an id: their own, or a hash of the inputs, numbered where it is repeated."""
     seen: dict[str, int] = {}
-    for row in rows:
+    columns = list(map(str, document["columns"]))
+    for cells in document["data"]:
+        row = dict(zip(columns, cells, strict=True))
         known = next((str(row[name]) for name in IDS if row.get(name) not in (None, "")), "")
         if not known:
             known = _first(row, INPUTS)
