@@ -15,6 +15,7 @@ import tomllib
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from io import BufferedIOBase
 from itertools import repeat
 from pathlib import Path
 from typing import IO, Any, NoReturn, TextIO, TypeVar
@@ -112,7 +113,7 @@ def stamp(name: str) -> tuple[int, int]:
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[IO[bytes]]:
+def _open(path: Path) -> Iterator[BufferedIOBase]:
     """Open a file of text for `_read`, unzipped."""
     if not is_file(path):
         raise _no_file(path)
@@ -136,7 +137,7 @@ def _open(path: Path) -> Iterator[IO[bytes]]:
         ) from None
 
 
-def _read(stream: IO[bytes], size: int, path: Path) -> bytes:
+def _read(stream: BufferedIOBase, size: int, path: Path) -> bytes:
     content = stream.read(size)
     if stream.tell() > most_unzipped(path):
         raise swollen(path)

@@ -232,7 +232,7 @@ class _Reader:
         """Return the examples of each case; an example is a text or a list of texts."""
         if not isinstance(data, list):
             self.wrong(f"{what}: data", data, "a list of cases")
-        cases = []
+        cases: list[Plain] = []
         for number, case in enumerate(data):
             self.charge(100)
             examples = [self.plain(example, what) for example in (case if isinstance(case, list) else [case])]

@@ -167,7 +167,9 @@ def graded_samples(path: Path, options: Mapping[str, str]) -> Iterator[tuple[int
         if key in (None, "") or key != key:
             raise DataError(f"{path}, {table.unit} {number}: no id in {identity!r}", fix="?id=COLUMN")
         key = json.dumps(key, ensure_ascii=False, sort_keys=True) if isinstance(key, dict | list) else key
-        texts = {field: as_text(value_at(row, name)) for field, name in fields.items() if name}
+        texts: dict[str, Any] = {
+            field: as_text(value_at(row, name)) for field, name in fields.items() if name
+        }
         sample = Sample(str(key), {}, **texts)
         if not sample.error:
             sample.scores = {name: _cell(value_at(row, name)) for name in scores}

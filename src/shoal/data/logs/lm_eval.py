@@ -52,7 +52,7 @@ def texts_of(row: Row) -> tuple[str, ...]:
     doc = row.get("doc")
     if isinstance(doc, dict):
         for names in TEXTS:
-            texts = tuple([doc.get(name) for name in names])
+            texts: tuple[Any, ...] = tuple([doc.get(name) for name in names])
             if all([isinstance(text, str) and text.strip() for text in texts]):
                 return texts
         if doc:
