@@ -17,23 +17,16 @@ from ...core.files import BOM, LONGEST_LINE, first_bytes, read_json, read_json_l
 from ..cells import has_path, value_at
 from ..tables import Rows, open_rows
 from . import eee, helm, inspect_ai, lm_eval, mlflow, promptfoo
-from .samples import Log, Question, Sample, as_text, question_of
+from .samples import Log, Question, Sample, as_text
 
-__all__ = ["LOGS", "Log", "OpenLog", "Sample", "graded_samples", "open_log"]
+__all__ = ["Log", "OpenLog", "Sample", "graded_samples", "open_log"]
 
 T = TypeVar("T")
 
-LOGS: dict[str, Log] = {
-    "lm-eval": lm_eval.LOG,
-    "inspect": inspect_ai.LOG,
-    "promptfoo": promptfoo.LOG,
-    "promptfoo lines": promptfoo.LINES,
-    "eee": eee.LOG,
-    "helm": helm.LOG,
-    "helm state": helm.STATE,
-    "mlflow": mlflow.LOG,
-}
-"""Name to format."""
+LOGS = (
+    *(lm_eval.LOG, inspect_ai.LOG, promptfoo.LOG, promptfoo.LINES),
+    *(eee.LOG, helm.LOG, helm.STATE, mlflow.LOG),
+)
 BROKEN = (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
 """Errors that a reader of a changed file raises."""
 AT_START = 2**16
@@ -43,9 +36,8 @@ AT_START = 2**16
 class OpenLog:
     """A recognised log file and its samples."""
 
-    def __init__(self, path: Path, name: str, document: Any) -> None:
-        self.path, self.name, self.log = path, name, LOGS[name]
-        self._document = document
+    def __init__(self, path: Path, log: Log, document: Any) -> None:
+        self.path, self.log, self._document = path, log, document
 
     @property
     def unit(self) -> str:
@@ -68,11 +60,10 @@ class OpenLog:
         for number, row in self.rows():
             yield number, row, self._read(number, self.log.sample, row)
 
-    def question(self, number: int, row: Any, sample: Sample) -> Question:
-        """Return a row and its sample as a labelled case with its answer."""
-        return (
-            self._read(number, self.log.question, row, sample) if self.log.question else question_of(sample)
-        )
+    def questions(self) -> Iterator[tuple[int, Sample, Question]]:
+        """Yield each sample with its number, and as a labelled case with the model's answer."""
+        for number, row, sample in self.samples():
+            yield number, sample, self._read(number, self.log.question, row, sample)
 
     def _read(self, number: int, read: Callable[..., T], *given: Any) -> T:
         where = f"{self.path}, {self.unit} {number}"
@@ -95,9 +86,8 @@ def open_log(path: Path) -> OpenLog | None:
     """Return a log that is recognised by its content; None for other files, an error for a summary without samples."""
     start = b"" if path.is_dir() else first_bytes(path, AT_START).removeprefix(BOM).lstrip()
     if start.startswith(inspect_ai.ZIP):
-        return (
-            OpenLog(path, "inspect", inspect_ai.read_archive(path)) if inspect_ai.is_archive(path) else None
-        )
+        is_log = inspect_ai.is_archive(path)
+        return OpenLog(path, inspect_ai.LOG, inspect_ai.read_archive(path)) if is_log else None
     is_helm = any(sign in start for sign in helm.SIGNS)
     if not start.startswith(b"{") and not (start.startswith(b"[") and is_helm):
         return None
@@ -107,11 +97,11 @@ def open_log(path: Path) -> OpenLog | None:
         if ".json" in path.suffixes or ".jsonl" in path.suffixes:
             raise
         return None  # a text that begins with a brace
-    for name, log in LOGS.items():
+    for log in LOGS:
         if log.is_summary(content):
             raise DataError(f"{path}: averages of {log.title}, without samples", fix=log.summary_fix)
         if (is_line or log.rows is not None) and log.fits(content):  # a document may stand on one line
-            return OpenLog(path, name, content)
+            return OpenLog(path, log, content)
     return None
 
 

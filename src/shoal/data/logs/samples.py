@@ -61,8 +61,8 @@ class Log:
     """Beginnings of the names of numbers that grade nothing, such as counts of tokens."""
     of_lines: bool = False
     """Whether `rows` takes the objects of JSON Lines."""
-    question: Callable[[Any, Sample], Question] | None = None
-    """Reads a row and its sample as a labelled case; None where the sample tells all."""
+    question: Callable[[Any, Sample], Question] = lambda row, sample: question_of(sample)
+    """Reads a row and its sample as a labelled case."""
 
 
 def is_object(value: Any, *keys: str) -> bool:
