@@ -200,7 +200,7 @@ def read_json_lines(path: Path, on_invalid: OnInvalid | None = None) -> Iterator
         rows = _plain_objects(lines)
         if rows is None:
             numbered = ((at, line) for at, line in enumerate(lines, first) if line and not line.isspace())
-            yield from valid_rows(numbered, _object_on_line, f"{path}, line", on_invalid)
+            yield from valid_rows(numbered, json_object, f"{path}, line", on_invalid)
         else:
             yield from enumerate(rows, first)
 
@@ -236,13 +236,8 @@ def valid_rows(
             yield number, converted
 
 
-def json_object(line: str, where: str) -> dict[str, Any]:
-    """Return the JSON object on a line; `where` places the error."""
-    with errors_at(where):
-        return _object_on_line(line)
-
-
-def _object_on_line(line: str) -> dict[str, Any]:
+def json_object(line: str) -> dict[str, Any]:
+    """Return the JSON object on a line."""
     return _object(_parse(line, ROWS))
 
 

@@ -83,7 +83,9 @@ def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                     end = decoder.raw_decode(line)[1]
                 except (ValueError, RecursionError):
                     end = len(line)  # json_object says what is wrong with it
-                yield where, json_object(line[:end], where)
+                with errors_at(where):
+                    row = json_object(line[:end])
+                yield where, row
                 line = line[end:]
 
 
