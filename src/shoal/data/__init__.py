@@ -82,6 +82,11 @@ def is_pickle(start: bytes) -> bool:
 def read_suite_rows(path: Path) -> SuiteRows:
     """Return the rows of a suite in any format that is recognised by its content."""
     look = glimpse(path)
+    if {"case_id", "example_idx", "text"}.issubset(look.columns or look.first_object):
+        raise DataError(
+            f"{path}: the texts of a suite, not a suite",
+            fix=f"the suite itself; with answers in it, the file is a model: predictions:{path}",
+        )
     for name in FORMATS if look.start else ():
         module = import_module(f".{name}", __name__)
         if module.fits(look):
