@@ -146,10 +146,10 @@ def review(rng: Generator) -> Row:
         parts = [f"{aspect(rng, domain, OTHER[polarity])}, but {verdict(rng, domain, polarity)}"]
     else:
         parts = [aspect(rng, domain, polarity), fact(rng, domain), verdict(rng, domain, polarity)]
-    return Row((written(rng, parts),), polarity)
+    return Row((joined(rng, parts),), polarity)
 
 
-def written(rng: Generator, parts: Sequence[str]) -> str:
+def joined(rng: Generator, parts: Sequence[str]) -> str:
     """Return the parts of a review as sentences; the last may end in another way."""
     end = pick(rng, (".", ".", ".", "!", ""))
     return " ".join([*map(sentence, parts[:-1]), sentence(parts[-1], end)])
