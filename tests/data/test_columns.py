@@ -33,10 +33,6 @@ def test_what_is_read_is_never_overwritten(tmp_path):
     ("text", "message"),
     [
         ("text,label\na,no\nb,\n", "own.csv, line 3: no label"),
-        (
-            "text,label\na,nan\nb,  \nc,no\n",
-            r"own.csv: 2 of 3 rows are invalid\n  why: lines 2, 3: no label\n",
-        ),
         ("text,label\n,no\nb,yes\n", "own.csv, line 2: nothing in column 'text'"),
         ("text,label\na,no\nb,no\n", r"one label only: 'no'[\s\S]*try: .*--labels"),
     ],

@@ -51,7 +51,6 @@ def test_labels_are_put_together_whatever_way_numbers_are_written(file):
 @pytest.mark.parametrize(("content", "given", "message"), [
     ("text,label\na,x\n", {"texts": ["txt"]}, "no column 'txt'(.|\n)*found: text, label(.|\n)*\"text\""),
     ("body,y\na,x\n", {}, "several columns may hold the text, or none(.|\n)*found: body, y"),
-    ("text,label\na,x\nb,\nc,nan\n", {}, "2 of 3 rows are invalid(.|\n)*lines 3, 4: no label"),
     ('{"text": "a", "label": 1}\n{"text": ["b"], "label": 1}\n', {}, "line 2: column 'text' holds list, text is"),
     ("text,label\n", {}, "no rows"),
     ("text,stars\na,1\n", {"classes": {"low": [1], "high": [1]}}, "label 1 is in two classes, low and high"),

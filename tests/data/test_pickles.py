@@ -316,8 +316,6 @@ def attacks(command: str) -> dict[str, tuple[bytes, str]]:
             array(**reconstructed, of=named("subprocess", "Popen")),
             "subprocess.Popen",
         ),
-        "EXT1": (pickle.EXT1 + b"\7", "opcode EXT1"),
-        "protocol 0": (b"S'text'\n", "opcode STRING"),
     }
     return made | {name: (called(named(*name.rsplit(".", 1)), run), name) for name in UNKNOWN_NAMES}
 

@@ -104,7 +104,7 @@ def test_the_fifty_association_tests(data, tables):
         for one, name in zip(test.sets, ("target1", "target2", "attribute1", "attribute2"), strict=True):
             assert (one.category, len(one.examples)) == (row[name], int(row[f"n_{name}"]))
             assert all(one.words), (test.name, one.category)
-        n, m = len(test.targ1.examples), len(test.targ2.examples)
+        n, m = (len(each.examples) for each in test.sets[:2])
         assert (math.comb(n + m, n) <= 100_000) == (row["exact_at_100000"] == "yes")
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..core.case_table import CaseTable, unwrapped
 from ..core.errors import DataError, some
-from ..core.records import Case, CaseColumns, Finding, Measure, Result, verdicts_of
+from ..core.records import Case, Finding, Measure, Result, verdicts_of
 from ..models import variant_of
 from ..protocols.base import identity
 from ..stats.resampling import errors_of, hits_of
@@ -140,14 +140,10 @@ class CaseIndex:
         """Return the group value of each case as a code, and the code of each value; None for cases without one."""
         if key not in self._known:
             numbers: dict[str | None, int] = {}
-            each = (numbers.setdefault(value, len(numbers)) for value in _group_values(self.cases, key))
+            values = CaseTable.of(self.cases).group_values(key)
+            each = (numbers.setdefault(value, len(numbers)) for value in values)
             self._known[key] = np.fromiter(each, np.int64, len(self.cases)), numbers
         return self._known[key]
-
-
-def _group_values(cases: Sequence[Case], key: str) -> Iterable[str | None]:
-    columns = cases if isinstance(cases, CaseColumns) else CaseTable.of(cases)
-    return columns.group_values(key)
 
 
 # Both sides on the same cases
@@ -324,7 +320,5 @@ def mean_bounds(runs: Sequence[Result], column: str) -> tuple[float, float]:
 
 def clusters_of(cases: Sequence[Case]) -> NDArray[np.int64] | None:
     """Return clusters as numbers; None where every case is its own. A case without one is its own cluster."""
-    if isinstance(cases, CaseColumns) and not isinstance(cases, CaseTable):
-        return None
     table = CaseTable.of(cases)
     return table.cluster_codes() if any(table.clusters) else None

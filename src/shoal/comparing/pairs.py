@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.claims import ENOUGH_TEMPLATES, ONE_CHECKPOINT
-from ..core.display import frame, html_of
+from ..core.display import frame
 from ..core.errors import DataError, PlanError
 from ..core.measures import quantity as kind_of
-from ..core.records import Basis, Case, Finding, Measure, Measures, Result
+from ..core.records import Basis, Case, Finding, Measure, Measures, Result, ShownInNotebook
 from ..stats.intervals import within
 from ..stats.seeds import SeedError, error_of_difference
 from .cases import (
@@ -58,7 +58,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(ShownInNotebook):
     """The result of a comparison of two models."""
 
     a: Sequence[Result]
@@ -71,9 +71,6 @@ class Comparison:
         from .view import comparison_text
 
         return f"{comparison_text(self)}\nLook at: .changed(), .measures, .to_pandas()"
-
-    def _repr_html_(self) -> str:
-        return html_of(self)
 
     def to_pandas(self) -> Any:
         """Return a pandas table with a row per compared measure: A, B, difference, interval, p, changed cases."""

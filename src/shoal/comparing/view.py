@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..core.case_table import ids_of
+from ..core.case_table import CaseTable
 from ..core.errors import some
 from ..core.measures import quantity, shown, shown_p
 from ..core.records import Basis, Case, Measure, Result
@@ -294,7 +294,7 @@ def _shown(
     answers: list[dict[str, Sequence[str]]] = [
         {
             name: said
-            for name, said in zip(ids_of(side.cases), side.columns.get("said", ()), strict=False)
+            for name, said in zip(CaseTable.of(side.cases).ids, side.columns.get("said", ()), strict=False)
             if name in wanted
         }
         for side in (comparison.a[0], comparison.b[0])

@@ -209,12 +209,6 @@ def unwrapped(cases: Sequence[Case]) -> Sequence[Case]:
     return cases.rows if isinstance(cases, Lazy) else cases
 
 
-def ids_of(cases: Sequence[Case]) -> Iterable[str]:
-    """Return the id of each case."""
-    cases = unwrapped(cases)
-    return cases.ids if isinstance(cases, CaseTable) else (case.id for case in cases)
-
-
 def by_group(cases: Sequence[Case], name: str) -> dict[str, Integers]:
     """Return the positions of the cases with each value of a group, in order of first appearance."""
     headings, codes = CaseTable.of(cases).distinct_headings()

@@ -1,4 +1,4 @@
-"""Results and measures as they show themselves in Python: a short text, HTML in a notebook, a pandas table."""
+"""Results and measures as they show themselves in Python: a short text, a pandas table."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
@@ -8,20 +8,9 @@ from .errors import DataError, MissingExtra
 from .measures import quantity, shown, shown_interval, unit_word
 
 if TYPE_CHECKING:
-    from .records import Measure, Measures, Result
+    from .records import Measure, Result
 
 HEADLINES, WARNINGS = 2, 3
-
-
-def html_of(thing: object) -> str:
-    """Return an object as a notebook shows it."""
-    # By name, because core must not import the renderer, and only Python users need it.
-    return str(import_module("shoal.render.notebook").html_of(thing))
-
-
-def measures_text(measures: "Measures") -> str:
-    """Return a table of the first measures, 80 characters wide."""
-    return str(import_module("shoal.render.notebook").measures_text(measures))
 
 
 def frame(rows: Iterable[Mapping[str, Any]]) -> Any:

@@ -8,15 +8,15 @@ import errno
 import gc
 import gzip
 import hashlib
-import io
 import json
 import os
 import re
 import tomllib
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from itertools import count, islice, repeat
+from contextlib import contextmanager
+from io import BufferedIOBase
+from itertools import repeat
 from pathlib import Path
 from typing import IO, Any, NoReturn, TextIO, TypeVar
 
@@ -47,34 +47,28 @@ Row = TypeVar("Row")
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield each line with its number from 1, without its line end; gzip is recognised by its first bytes."""
-    with _open(path) as stream:
-        for number in count(1):
-            raw = stream.readline(LONGEST_LINE + 1)
-            if not raw:
-                return
-            yield number, _decode(raw, path, number)
+    for first, lines in line_blocks(path):
+        yield from enumerate(lines, first)
 
 
 def line_blocks(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the lines of `read_lines` by the block, each block with the number of its first line.
-
-    From a block with an error on, a block is one line of `read_lines`, so that the error names its line.
-    """
+    """Yield the lines of `read_lines` by the block, each block with the number of its first line."""
     number, rest = 1, b""
-    with suppress(DataError), _open(path) as stream:
-        while chunk := stream.read(CHUNK):
+    with _open(path) as stream:
+        while chunk := _read(stream, CHUNK, path):
             whole, newline, rest = (rest + chunk).rpartition(b"\n")
-            if max(len(whole), len(rest)) > LONGEST_LINE:
-                break
             if newline:
                 lines = _split(whole, path, number)
                 yield number, lines
                 number += len(lines)
-        else:
-            yield number, _split(rest, path, number) if rest else []
-            return
-    for at, line in islice(read_lines(path), number - 1, None):
-        yield at, [line]
+            if len(rest) > LONGEST_LINE:
+                raise DataError(
+                    f"{path}, line {number}: longer than {LONGEST_LINE // 2**20} MB",
+                    why="one record per line is expected",
+                    fix="check that this is the file you meant, and that its lines end in a newline",
+                )
+    if rest:
+        yield number, _split(rest, path, number)
 
 
 def _split(raw: bytes, path: Path, first: int) -> list[str]:
@@ -84,17 +78,11 @@ def _split(raw: bytes, path: Path, first: int) -> list[str]:
 
 def first_bytes(path: Path, size: int) -> bytes:
     with _open(path) as stream:
-        return stream.read(size)
+        return _read(stream, size, path)
 
 
-def is_file(path: Path) -> bool:
-    """Return whether a file of this name exists; False for names that are too long."""
-    try:
-        return path.is_file()
-    except OSError:
-        return False
-
-
+is_file, is_folder = os.path.isfile, os.path.isdir
+"""Unlike the methods of a path, False for names that are too long."""
 SPLIT = "?split="
 
 
@@ -124,28 +112,36 @@ def stamp(name: str) -> tuple[int, int]:
     return (max((stat.st_mtime_ns for stat in stats), default=0), sum(stat.st_size for stat in stats))
 
 
-def is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:
-        return False
-
-
-def _open(path: Path) -> "io.BufferedReader[Any]":
+@contextmanager
+def _open(path: Path) -> Iterator[BufferedIOBase]:
+    """Open a file of text for `_read`, unzipped."""
     if not is_file(path):
         raise _no_file(path)
     try:
-        stream: io.BufferedReader[Any] = io.BufferedReader(io.FileIO(path), 2**16)
+        with path.open("rb") as raw:
+            is_zipped = raw.read(2) == GZIP_MAGIC
     except OSError as problem:
         raise DataError(
             f"{path}: cannot be read",
             why=problem.strerror or str(problem),
             fix="make it readable, or name another file",
         ) from None
-    if stream.peek()[:2] == GZIP_MAGIC:
-        stream.close()
-        stream = io.BufferedReader(_Unzipped(path), 2**20)
-    return stream
+    try:
+        with gzip.open(path) if is_zipped else path.open("rb") as stream:
+            yield stream
+    except BROKEN_GZIP as problem:
+        raise DataError(
+            f"{path}: the gzip file is broken",
+            why=str(problem),
+            fix="fetch or write the file again; it was probably cut short",
+        ) from None
+
+
+def _read(stream: BufferedIOBase, size: int, path: Path) -> bytes:
+    content = stream.read(size)
+    if stream.tell() > most_unzipped(path):
+        raise swollen(path)
+    return content
 
 
 def _no_file(path: Path) -> DataError:
@@ -178,38 +174,6 @@ def swollen(path: Path) -> DataError:
     )
 
 
-class _Unzipped(gzip.GzipFile):
-    """A gzip file of text."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self._path, self._most = path, most_unzipped(path)
-
-    def read(self, size: int | None = -1) -> bytes:
-        try:
-            content = super().read(size)
-        except BROKEN_GZIP as problem:
-            raise DataError(
-                f"{self._path}: the gzip file is broken",
-                why=str(problem),
-                fix="fetch or write the file again; it was probably cut short",
-            ) from None
-        if self.tell() > self._most:
-            raise swollen(self._path)
-        return content
-
-
-def _decode(raw: bytes, path: Path, number: int) -> str:
-    """Return a line as text, without its line end."""
-    if len(raw) > LONGEST_LINE:
-        raise DataError(
-            f"{path}, line {number}: longer than {LONGEST_LINE // 2**20} MB",
-            why="one record per line is expected",
-            fix="check that this is the file you meant, and that its lines end in a newline",
-        )
-    return _text(raw.removeprefix(BOM) if number == 1 else raw, path, number).rstrip("\r\n")
-
-
 def _text(raw: bytes, path: Path, first: int) -> str:
     """Return bytes as text; `first` is the number of their first line."""
     try:
@@ -236,7 +200,7 @@ def read_json_lines(path: Path, on_invalid: OnInvalid | None = None) -> Iterator
         rows = _plain_objects(lines)
         if rows is None:
             numbered = ((at, line) for at, line in enumerate(lines, first) if line and not line.isspace())
-            yield from valid_rows(numbered, _object_on_line, f"{path}, line", on_invalid)
+            yield from valid_rows(numbered, json_object, f"{path}, line", on_invalid)
         else:
             yield from enumerate(rows, first)
 
@@ -272,13 +236,8 @@ def valid_rows(
             yield number, converted
 
 
-def json_object(line: str, where: str) -> dict[str, Any]:
-    """Return the JSON object on a line; `where` places the error."""
-    with errors_at(where):
-        return _object_on_line(line)
-
-
-def _object_on_line(line: str) -> dict[str, Any]:
+def json_object(line: str) -> dict[str, Any]:
+    """Return the JSON object on a line."""
     return _object(_parse(line, ROWS))
 
 
@@ -465,10 +424,7 @@ def stands_alone(path: Path) -> bool:
 
 
 def _is_special(path: Path) -> bool:
-    try:
-        return path.exists() and not path.is_file() and not path.is_dir()
-    except OSError:  # not the name of a file
-        return False
+    return os.access(path, os.F_OK) and not is_file(path) and not is_folder(path)
 
 
 def sweep(folder: Path, name: str = "*") -> None:

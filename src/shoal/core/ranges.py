@@ -49,13 +49,10 @@ class Within:
         """
         low, high = (f"{number:,.10g}" for number in (self.low, self.high))
         if self.above:
-            most = f", at most {high}," if self.high < math.inf else ""
-            return f"a number above {low}{most} is expected"
-        return (
-            f"a number from {low} to {high} is expected"
-            if self.high < math.inf
-            else f"a number of {low} or more is expected"
-        )
+            words = f"above {low}" + (f", at most {high}," if self.high < math.inf else "")
+        else:
+            words = f"from {low} to {high}" if self.high < math.inf else f"of {low} or more"
+        return f"a number {words} is expected"
 
 
 Count = Annotated[int, Within(0)]

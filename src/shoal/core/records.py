@@ -15,7 +15,8 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload, runtime_checkable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from .errors import DataError
 from .selection import choose
@@ -66,29 +67,18 @@ class Large(Mapping[str, Any]):
         self._values = {name: self._held(value) for name, value in values.items()}
 
     def _held(self, value: Any) -> Any:
-        text = json.dumps(value, ensure_ascii=False)
-        return zlib.compress(text.encode("utf-8", "surrogatepass"), 1) if len(text) > self.MOST else value
+        text = json.dumps(value).encode()
+        return zlib.compress(text, 1) if len(text) > self.MOST else value
 
     def __getitem__(self, name: str) -> Any:
         value = self._values[name]
-        if not isinstance(value, bytes):
-            return value
-        return json.loads(zlib.decompress(value).decode("utf-8", "surrogatepass"))
+        return json.loads(zlib.decompress(value)) if isinstance(value, bytes) else value
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
 
     def __len__(self) -> int:
         return len(self._values)
-
-
-@runtime_checkable
-class CaseColumns(Protocol):
-    """Cases that are stored as columns: reading a column is faster than reading every case."""
-
-    def group_values(self, name: str) -> Sequence[str | None]:
-        """Return the value of a group of each case."""
-        ...
 
 
 class Lazy(Sequence[T]):
@@ -287,7 +277,17 @@ class Finding:
     """Whether it invalidates the result: the model is dead or has not learnt its task."""
 
 
-class Measures(tuple[Measure, ...]):
+class ShownInNotebook:
+    """An object that a notebook shows as HTML."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        # By name, because core must not import the renderer, and only Python users need it.
+        return str(import_module("shoal.render.notebook").html_of(self))
+
+
+class Measures(tuple[Measure, ...], ShownInNotebook):
     """A table of measures with filters."""
 
     __slots__ = ()
@@ -297,14 +297,7 @@ class Measures(tuple[Measure, ...]):
         return Measures(rows) if isinstance(place, slice) else rows
 
     def __repr__(self) -> str:
-        from .display import measures_text
-
-        return measures_text(self)
-
-    def _repr_html_(self) -> str:
-        from .display import html_of
-
-        return html_of(self)
+        return str(import_module("shoal.render.notebook").measures_text(self))
 
     def to_pandas(self) -> Any:
         """Return a pandas table with a row per measure and a column per group.
@@ -341,7 +334,7 @@ class Measures(tuple[Measure, ...]):
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class Result(ShownInNotebook):
     """The result of one job: the job, every case with its outcome, and the measures."""
 
     job: Mapping[str, Any]
@@ -358,11 +351,6 @@ class Result:
         from .display import result_text
 
         return result_text(self)
-
-    def _repr_html_(self) -> str:
-        from .display import html_of
-
-        return html_of(self)
 
     def to_pandas(self) -> Any:
         """Return a pandas table with a row per case, failures first: groups, outcome, texts, the model's answers.

@@ -10,6 +10,7 @@ literally.
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from .errors import DataError, nearest, some
@@ -36,11 +37,8 @@ def choose(cases: "Sequence[Case]", patterns: Sequence[str]) -> list[int]:
             values.setdefault(group, {})[value] = None
     allowed: dict[str, set[str]] = {}
     for pattern in patterns:
-        group, name = _taken_apart(pattern, values)
-        fitting = [value for value in _known(group, values) if value == name or fnmatchcase(value, name)]
-        if not fitting:
-            raise _nothing(pattern, group, name, values)
-        allowed.setdefault(group, set()).update(fitting)
+        group, names = _matching(pattern, values)
+        allowed.setdefault(group, set()).update(names)
     return [
         position
         for position, case in enumerate(cases)
@@ -51,29 +49,23 @@ def choose(cases: "Sequence[Case]", patterns: Sequence[str]) -> list[int]:
     ]
 
 
-def _taken_apart(pattern: str, values: Mapping[str, Mapping[str, None]]) -> tuple[str, str]:
-    """Return group and name; no group if the part before the sign is not one, because names may contain the sign."""
+def _matching(pattern: str, values: Mapping[str, Mapping[str, None]]) -> tuple[str, list[str]]:
+    """Return the group of a pattern and the matching names; no group if the part before the sign is not one."""
     head, equals, name = pattern.partition("=")
-    group = head.strip().replace("_", " ")
-    return (group, name.strip()) if equals and group in values else ("", pattern)
-
-
-def _known(group: str, values: Mapping[str, Mapping[str, None]]) -> list[str]:
-    if group:
-        return list(values[group])
-    return list(dict.fromkeys(value for names in values.values() for value in names))
-
-
-def _nothing(pattern: str, group: str, name: str, values: Mapping[str, Mapping[str, None]]) -> DataError:
-    known = _known(group, values)
-    head, equals, _ = pattern.partition("=")
-    if not group and equals:
-        return UnknownGroup(
+    group, name = head.strip().replace("_", " "), name.strip()
+    if not equals or group not in values:  # names may contain the sign
+        group, name = "", pattern
+    known = list(values[group] if group else dict.fromkeys(chain.from_iterable(values.values())))
+    matching = [value for value in known if value == name or fnmatchcase(value, name)]
+    if matching:
+        return group, matching
+    if equals and not group:
+        raise UnknownGroup(
             f"no case is in {pattern!r}",
             why=f"{head!r} is not a group of these cases; groups are {some(values, 8)}",
             fix=nearest(head, values) or "one of those groups",
         )
-    return DataError(
+    raise DataError(
         f"no case is in {pattern!r}",
         why=f"there are {some(known, 8) or 'no groups'}",
         fix=nearest(name, known) or "one of those, or part of it with * for the rest",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Literal
 
-from .case_table import Heading, ids_of
+from .case_table import CaseTable, Heading
 from .measures import quantity
 from .records import Case, Measure, Outcome, Result
 
@@ -325,7 +325,7 @@ def label_words(case: Case | Heading, label: int | str) -> str:
 def shown_cases(result: Result, cases: Sequence[Case]) -> list[ShownCase]:
     """Return cases of a result with their outcomes and the model's answers."""
     wanted = {case.id for case in cases}
-    place = {name: position for position, name in enumerate(ids_of(result.cases)) if name in wanted}
+    place = {name: position for position, name in enumerate(CaseTable.of(result.cases).ids) if name in wanted}
     column, changes = result.columns.get("said", ()), result.columns.get("change", ())
     shown = []
     for case in cases:

@@ -55,18 +55,6 @@ class Question:
         return next(place for place in range(3) if place not in (self.unknown, self.target))
 
 
-def bbq_files(path: Path) -> list[Path]:
-    """Return the files of a folder, or the file itself."""
-    if not path.is_dir():
-        return [path]
-    files = sorted(file for file in path.iterdir() if file.name.endswith(SUFFIXES))
-    if not files:
-        raise DataError(
-            f"{path}: no BBQ files", why="looked for *.jsonl and *.jsonl.gz", fix="give a BBQ file"
-        )
-    return files
-
-
 def read_questions(path: Path) -> list[Question]:
     """Return the questions of a file, or of every file of a folder."""
     questions: dict[str, Question] = {}
@@ -77,23 +65,28 @@ def read_questions(path: Path) -> list[Question]:
                 raise DataError(f"example {question.id!r} occurs twice", fix="fetch the file again")
         questions[question.id] = question
     if not questions:
-        raise DataError(f"{path}: no questions", fix="check that this is the file you meant")
+        raise DataError(f"{path}: no questions", fix="a BBQ file, or a folder of *.jsonl or *.jsonl.gz")
     return list(questions.values())
 
 
 def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield every object with its place."""
+    """Yield every object of a file, or of the files of a folder, with its place."""
     decoder = json.JSONDecoder()
-    for file in bbq_files(path):
+    files = [path]
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if file.name.endswith(SUFFIXES))
+    for file in files:
         for number, line in read_lines(file):
-            where, start = f"{file}, line {number}", 0
-            while rest := line[start:].lstrip():
+            where = f"{file}, line {number}"
+            while line := line.lstrip():
                 try:
-                    end = decoder.raw_decode(rest)[1]
+                    end = decoder.raw_decode(line)[1]
                 except (ValueError, RecursionError):
-                    end = len(rest)  # json_object says what is wrong with it
-                yield where, json_object(rest[:end], where)
-                start = len(line) - len(rest) + end
+                    end = len(line)  # json_object says what is wrong with it
+                with errors_at(where):
+                    row = json_object(line[:end])
+                yield where, row
+                line = line[end:]
 
 
 def question_id(row: Mapping[str, Any]) -> str:

@@ -11,11 +11,9 @@ MOST = 50
 
 @dataclass(slots=True)
 class Problem:
-    """A kind of problem with its cause, its remedy and its rows."""
+    """A kind of problem and its rows."""
 
-    what: str
-    why: str
-    fix: str
+    error: ShoalError
     rows: list[int] = field(default_factory=list)
 
 
@@ -28,20 +26,20 @@ class InvalidRows:
 
     def add(self, number: int, error: ShoalError) -> None:
         """Add a row with its error."""
-        problem = Problem(error.problem, error.why, error.fix)
-        self.problems.setdefault(error.problem, problem).rows.append(number)
+        self.problems.setdefault(error.problem, Problem(error)).rows.append(number)
         self.count += 1
 
     def error(self, path: Path, unit: str, total: int, otherwise: str = "") -> DataError:
         """Return one error for all rows; `otherwise` is another remedy where some rows are valid."""
         problems = sorted(self.problems.values(), key=lambda problem: problem.rows[0])
-        most = max(problems, key=lambda problem: len(problem.rows))
-        is_same = len({problem.fix for problem in problems}) == 1
+        most = max(problems, key=lambda problem: len(problem.rows)).error
+        is_same = len({problem.error.fix for problem in problems}) == 1
         # Where no row is valid, the commonest problem is one of the whole file, such as the wrong column.
         fix = most.fix if is_same or self.count == total else "fix the rows"
         fix = ", ".join(filter(None, [fix, otherwise if self.count < total else ""]))
         if self.count == 1:
-            return DataError(f"{path}, {unit} {most.rows[0]}: {most.what}", why=most.why, fix=fix)
+            place = f"{path}, {unit} {problems[0].rows[0]}"
+            return DataError(f"{place}: {most.problem}", why=most.why, fix=fix)
         return DataError(
             f"{path}: {self.count:,} of {total:,} rows are invalid", why=_listed(problems, unit), fix=fix
         )
@@ -49,10 +47,9 @@ class InvalidRows:
     def summary(self, unit: str) -> list[str]:
         """Return each kind of problem with its number of rows."""
         lines = []
-        for problem in self.problems.values():
-            count = len(problem.rows)
-            rows = f"{count:,} row{'s' if count > 1 else ''}"
-            lines.append(f"{rows}: {problem.what} ({first_few(unit, problem.rows)})")
+        for what, problem in self.problems.items():
+            rows = f"{len(problem.rows):,} row{'s' if len(problem.rows) > 1 else ''}"
+            lines.append(f"{rows}: {what} ({first_few(unit, problem.rows)})")
         return lines
 
 
@@ -62,8 +59,8 @@ def _listed(problems: list[Problem], unit: str) -> str:
     for problem in problems:
         rows = problem.rows[: max(left, 0)]
         if rows:
-            why = f" ({problem.why})" if problem.why else ""
-            parts.append(f"{counted(unit, rows)}: {problem.what}{why}")
+            why = f" ({problem.error.why})" if problem.error.why else ""
+            parts.append(f"{counted(unit, rows)}: {problem.error.problem}{why}")
         left -= len(problem.rows)
     more = [f"and {-left:,} more rows"] if left < 0 else []
     return "; ".join(parts + more)

@@ -8,9 +8,10 @@ from typing import Any
 
 from ..core.errors import DataError
 from . import Glimpse, SuiteRows
+from .columns import PAIRS
 from .invalid import InvalidRows
 from .logs import OpenLog, open_log
-from .logs.samples import Question, Sample, choice_letter, with_choices
+from .logs.samples import Question, choice_letter, with_choices
 
 TASK = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT.*|\d{4}-\d\d-\d\dT[\d+-]+_(.+)_[^_]+")
 """The name that lm-eval and inspect give to a file: task and time."""
@@ -22,7 +23,6 @@ RULES = {
     "contains": "the target within the answer",
 }
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
-PAIRS = {1: ("text",), 2: ("question1", "question2")}
 
 
 def fits(look: Glimpse) -> bool:
@@ -49,7 +49,7 @@ def _rule(log: OpenLog) -> str:
 
     If no answer equals its target, the answers are sentences, in which the target must occur.
     """
-    samples = {sample.id: question for _, sample, question in questions(log) if question.label}.values()
+    samples = {sample.id: question for _, sample, question in log.questions() if question.label}.values()
     distinct = {question.label for question in samples}
     if len(distinct) <= FEW or OFTEN * len(distinct) <= len(samples):
         return ""
@@ -73,7 +73,7 @@ def _cases(
     log: OpenLog, choices: tuple[str, ...], invalid: InvalidRows, rule: str
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     seen, name = set(), _name(log.path)
-    for number, sample, question in questions(log):
+    for number, sample, question in log.questions():
         if sample.id in seen:
             continue
         seen.add(sample.id)
@@ -98,15 +98,9 @@ def _cases(
         )
 
 
-def questions(log: OpenLog) -> Iterator[tuple[int, Sample, Question]]:
-    """Yield each sample with its number, its question and the model's answer."""
-    for number, row, sample in log.samples():
-        yield number, sample, log.question(number, row)
-
-
 def common_choices(log: OpenLog) -> tuple[str, ...]:
     """Return the choices that every sample has; letters if they differ, nothing for answers in words."""
-    lists = {question.choices for _, sample, question in questions(log) if not sample.error}
+    lists = {question.choices for _, sample, question in log.questions() if not sample.error}
     if len(lists) < 2:
         return next(iter(lists), ())
     longest = max(map(len, lists))

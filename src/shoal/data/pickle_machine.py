@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from ..core.errors import DataError
+from ..core.text import on_one_line
 
 STEP_LIMIT: Final = 4_000_000
 """Opcodes followed; the larger released suite has 1.9 million."""
@@ -28,16 +29,7 @@ STRING_LIMIT: Final = 8_000_000
 """Bytes of one text or byte string."""
 NAME_LIMIT: Final = 600
 """Bytes of a module's name and of a name in it, together."""
-NEWEST_PROTOCOL: Final = 5
 SUSPECT: Final = "check where the file comes from"
-
-
-class Refused(Exception):  # noqa: N818 (a verdict on the file)
-    """A file asks for something forbidden; the message names it."""
-
-
-class Damaged(Exception):  # noqa: N818 (a verdict on the file)
-    """A file is not a whole pickle; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -57,7 +49,7 @@ class StandIn:
 
 
 Answer = Callable[[object, tuple[object, ...]], object]
-"""Gives the result of a call of something with arguments, or raises Refused."""
+"""Gives the result of a call of something with arguments, or refuses it."""
 
 
 def kind_of(value: object) -> str:
@@ -79,44 +71,31 @@ class Machine:
         self.memo: list[Any] = []  # a list, so that a forged number cannot make it grow
 
     def run(self) -> object:
-        """Return the value of the pickle."""
+        """Return the value of the pickle, run opcode by opcode; each is admitted before genops decodes it."""
         try:
-            return self.follow()
-        except Refused as refused:
-            asked = "".join(letter if letter.isprintable() else "?" for letter in str(refused)[:200])
-            raise DataError(
-                f"{self.where}: refused: it asks for {asked} (byte {self.stream.tell():,})",
-                why="no released suite needs it, and loading it could run code; nothing was run",
-                fix=SUSPECT,
-            ) from None
-        except Damaged as damaged:
-            how = str(damaged)
+            steps = zip(self.admitted(), pickletools.genops(self.stream), strict=False)
+            for operation, (_, argument, _) in steps:
+                operation(self, argument)
+            return self.stack.pop()
+        except DataError as problem:
+            raise self.placed(problem) from None
         except UnicodeError:
-            how = "a text that is not UTF-8"
+            raise self.placed(damaged("a text that is not UTF-8")) from None
         except (IndexError, ValueError):  # of the stacks, and of genops
-            how = "it breaks off, or was never one"
-        raise DataError(
-            f"{self.where}: not a readable pickle: {how} (byte {self.stream.tell():,})",
-            fix="download the file again",
-        )
+            raise self.placed(damaged("it breaks off, or was never one")) from None
 
-    def follow(self) -> object:
-        """Run opcode by opcode, up to STOP; each is admitted before genops decodes it."""
-        for operation, (_, argument, _) in zip(
-            self.admitted(), pickletools.genops(self.stream), strict=False
-        ):
-            operation(self, argument)
-        return self.stack.pop()
+    def placed(self, error: DataError) -> DataError:
+        return error.at(f"{self.where}, byte {self.stream.tell():,}")
 
     def admitted(self) -> Iterator["Operation"]:
-        """Yield the operation of each opcode that is allowed and affordable, with an argument of allowed length."""
+        """Yield the operation of each opcode up to STOP, if it and the length of its argument are allowed."""
         content, position = self.content, self.stream.tell
         for _ in range(STEP_LIMIT):
             code = content[position()]
             if code == STOP:
                 return
             if code not in OPCODES:
-                raise Damaged(f"no pickle has an opcode {code}")
+                raise damaged(f"no pickle has an opcode {code}")
             if code not in OPERATIONS:
                 refuse(f"opcode {OPCODES[code].name}")
             cost, width, operation = OPERATIONS[code]
@@ -124,7 +103,7 @@ class Machine:
             if width:
                 self.check_length(width)
             yield operation
-        self.too_large()
+        raise DataError(f"would take more than {STEP_LIMIT:,} steps to read", fix=SUSPECT)
 
     def check_length(self, width: int) -> None:
         """Check the length of an argument before it is read: two lines, or as many bytes as its first `width` say."""
@@ -132,41 +111,30 @@ class Machine:
         if width == TWO_LINES:
             lines = self.content[start : start + NAME_LIMIT].split(b"\n", 2)
             if len(lines) < 3:
-                raise Damaged("a name without an end")
+                raise damaged("a name without an end")
             name = b".".join(lines[:2])
             if not name.isascii() or b"\\" in name:  # genops would undo escapes, and warn of unknown ones
                 refuse(str(name, "utf-8", "replace"))
             return
         size = int.from_bytes(self.content[start : start + width], "little")
         if size > STRING_LIMIT:
-            raise Damaged(f"a string of {size:,} bytes; at most {STRING_LIMIT:,} are read")
+            raise damaged(f"a string of {size:,} bytes; at most {STRING_LIMIT:,} are read")
         if start + width + size > len(self.content):
-            raise Damaged(f"it announces {size:,} more bytes than there are")
+            raise damaged(f"it announces {size:,} more bytes than there are")
 
     def charge(self, amount: int) -> None:
         """Count bytes of memory as filled."""
         self.spent += amount
         if self.spent > MEMORY_LIMIT:
-            self.too_large()
-
-    def too_large(self) -> NoReturn:
-        limit = f"{MEMORY_LIMIT:,} bytes of memory" if self.spent > MEMORY_LIMIT else f"{STEP_LIMIT:,} steps"
-        raise DataError(f"{self.where}: would take more than {limit} to read", fix=SUSPECT)
+            raise DataError(f"would take more than {MEMORY_LIMIT:,} bytes of memory to read", fix=SUSPECT)
 
     # Plain values
 
-    def check_protocol(self, version: int) -> None:
-        if version > NEWEST_PROTOCOL:
-            raise Damaged(f"pickle protocol {version}")
-
-    def push(self, value: object) -> None:
+    def push(self, value: str | bytes) -> None:
         self.charge(sys.getsizeof(value))  # one wide letter makes every letter of a text take four bytes
+        if not value.isascii() and isinstance(value, str):
+            value.encode()  # genops lets lone surrogates pass
         self.stack.append(value)
-
-    def push_text(self, text: str) -> None:
-        if not text.isascii():
-            text.encode()  # genops lets lone surrogates pass
-        self.push(text)
 
     # Containers
 
@@ -183,7 +151,7 @@ class Machine:
         items = self.stack[-count:]
         del self.stack[-count:]
         if len(items) < count:
-            raise Damaged("it asks for more values than there are")
+            raise damaged("it asks for more values than there are")
         return items
 
     def push_tuple(self, items: list[Any]) -> None:
@@ -192,28 +160,22 @@ class Machine:
     def extend(self, items: list[Any]) -> None:
         target = self.stack[-1]
         if not isinstance(target, list):
-            raise Damaged("items for something that is not a list")
+            raise damaged("items for something that is not a list")
         self.charge(10 * len(items))
         target.extend(items)
 
     def set_entries(self, items: list[Any]) -> None:
         entries = self.stack[-1]
         if not isinstance(entries, dict) or len(items) % 2:
-            raise Damaged("entries for something that is not a dictionary")
+            raise damaged("entries for something that is not a dictionary")
         self.charge(60 * len(items))
         for index in range(0, len(items), 2):
             key = items[index]
             # Whole numbers this small hash to themselves. Larger ones can be chosen to collide, and a
             # dictionary of a million colliding keys takes hours to fill.
             if not isinstance(key, str) and not (isinstance(key, int) and abs(key) < 1 << 60):
-                raise Damaged("a dictionary key that is neither a text nor a small number")
+                raise damaged("a dictionary key that is neither a text nor a small number")
             entries[key] = items[index + 1]
-
-    def pop(self) -> None:
-        if self.stack:
-            self.stack.pop()
-        else:
-            self.since_mark()
 
     def put(self, index: int) -> None:
         memo = self.memo
@@ -222,13 +184,13 @@ class Machine:
         elif index < len(memo):
             memo[index] = self.stack[-1]
         else:
-            raise Damaged(f"memo entry {index:,} when there are {len(memo):,}")
+            raise damaged(f"memo entry {index:,} when there are {len(memo):,}")
 
     # Names and calls
 
     def push_name(self, module: object, name: object) -> None:
         if not isinstance(module, str) or not isinstance(name, str):
-            raise Damaged("a name that is not text")
+            raise damaged("a name that is not text")
         dotted = f"{module}.{name}"
         if dotted not in self.names:
             refuse(dotted)
@@ -238,7 +200,7 @@ class Machine:
         """Replace a call (REDUCE, NEWOBJ) by its inert result."""
         arguments, called = self.stack.pop(), self.stack.pop()
         if not isinstance(arguments, tuple):
-            raise Damaged("arguments that are not a tuple")
+            raise damaged("arguments that are not a tuple")
         self.stack.append(self.answer(called, arguments))
 
     def build(self) -> None:
@@ -251,8 +213,17 @@ class Machine:
 
 
 def refuse(what: str) -> NoReturn:
-    """Raise with the name of the refused thing."""
-    raise Refused(what)
+    """Raise with the name of a forbidden thing that a file asks for."""
+    raise DataError(
+        f"refused: it asks for {on_one_line(what[:200])}",
+        why="no released suite needs it, and loading it could run code; nothing was run",
+        fix=SUSPECT,
+    )
+
+
+def damaged(how: str) -> DataError:
+    """Return the error for a file that is not a whole pickle."""
+    return DataError(f"not a readable pickle: {how}", fix="download the file again")
 
 
 OPCODES: Final = {ord(opcode.code): opcode for opcode in pickletools.opcodes}
@@ -272,15 +243,14 @@ Operation = Callable[[Machine, Any], object]
 OPERATIONS: Final[dict[int, tuple[int, int, Operation]]] = {
     code: (cost, WIDTHS.get(opcode.arg.n, 0) if opcode.arg else 0, operation)
     for cost, names, operation in (
-        (24, "PROTO", Machine.check_protocol),
-        (24, "FRAME", lambda machine, _: None),
+        (24, "PROTO FRAME", lambda machine, _: None),
         (24, "NONE", lambda machine, _: machine.stack.append(None)),
         (24, "NEWTRUE", lambda machine, _: machine.stack.append(True)),
         (24, "NEWFALSE", lambda machine, _: machine.stack.append(False)),
         (48, "BININT1 BININT2 BININT BINFLOAT", lambda machine, number: machine.stack.append(number)),
         (300, "LONG1", lambda machine, number: machine.stack.append(number)),
         (24, "SHORT_BINBYTES BINBYTES BINBYTES8", Machine.push),
-        (24, "SHORT_BINUNICODE BINUNICODE BINUNICODE8", Machine.push_text),
+        (24, "SHORT_BINUNICODE BINUNICODE BINUNICODE8", Machine.push),
         (100, "MARK", lambda machine, _: machine.mark()),
         (100, "EMPTY_LIST EMPTY_SET", lambda machine, _: machine.stack.append([])),  # only keys are hashed
         (100, "EMPTY_DICT", lambda machine, _: machine.stack.append({})),
@@ -293,7 +263,7 @@ OPERATIONS: Final[dict[int, tuple[int, int, Operation]]] = {
         (64, "APPENDS ADDITEMS", lambda machine, _: machine.extend(machine.since_mark())),
         (240, "SETITEM", lambda machine, _: machine.set_entries(machine.last(2))),
         (240, "SETITEMS", lambda machine, _: machine.set_entries(machine.since_mark())),
-        (24, "POP", lambda machine, _: machine.pop()),
+        (24, "POP", lambda machine, _: machine.stack.pop()),
         (24, "POP_MARK", lambda machine, _: machine.since_mark()),
         (24, "BINPUT LONG_BINPUT", Machine.put),
         (24, "MEMOIZE", lambda machine, _: machine.put(len(machine.memo))),

@@ -27,7 +27,7 @@ RESULT_LIMIT: Final = 120_000_000
 DEPTH_LIMIT: Final = 20
 """Lists within lists in labels and meta."""
 
-Plain = None | bool | int | float | str | list["Plain"] | tuple["Plain", ...] | dict[str, "Plain"]
+Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
 Row = dict[str, Any]
 
 
@@ -81,6 +81,32 @@ def _only_file(archive: bytes, where: str) -> bytes:
 
 _TESTS: Final = frozenset(f"checklist.test_types.{name}" for name in ("MFT", "INV", "DIR"))
 _SUITE: Final = "checklist.test_suite.TestSuite"
+_NUMPY: Final = [
+    f"numpy.{core}.{module}" for core in ("core", "_core") for module in ("multiarray", "_multiarray_umath")
+]
+_SCALARS: Final = frozenset(f"{module}.scalar" for module in _NUMPY)
+
+_GET_ATTRIBUTE: Final = "dill._dill._get_attr"
+_IMPORT: Final = "dill._dill._import_module"
+_LOAD_TYPE: Final = "dill._dill._load_type"
+_CODE: Final = "types.CodeType"
+_DILL: Final = (
+    "_create_code",
+    "_create_cell",
+    "_create_function",
+    "_setattr",
+    "_import_module",
+    "_load_type",
+)
+
+_RECORDED: Final = frozenset(
+    {
+        *(_SUITE, *_TESTS, *_SCALARS, _CODE, "numpy.dtype", "builtins.frozenset", "builtins.set"),
+        *(f"{module}._reconstruct" for module in _NUMPY),
+        *(f"dill._dill.{name}" for name in _DILL),
+    }
+)
+"""Calls that are recorded with their arguments, never made."""
 
 _DICTIONARIES: Final = frozenset(
     {
@@ -91,25 +117,6 @@ _DICTIONARIES: Final = frozenset(
     }
 )
 """Dictionaries that start empty."""
-
-_ARRAYS: Final = frozenset(
-    f"numpy.{core}.{module}._reconstruct"
-    for core in ("core", "_core")
-    for module in ("multiarray", "_multiarray_umath")
-)
-_SCALARS: Final = frozenset(name.replace("_reconstruct", "scalar") for name in _ARRAYS)
-
-_GET_ATTRIBUTE: Final = "dill._dill._get_attr"
-_IMPORT: Final = "dill._dill._import_module"
-_LOAD_TYPE: Final = "dill._dill._load_type"
-_FUNCTIONS: Final = {
-    f"dill._dill.{name}" for name in ("_create_code", "_create_cell", "_create_function", "_setattr")
-}
-_RECORDED: Final = _ARRAYS | _SCALARS | _FUNCTIONS | {"numpy.dtype", _IMPORT, _LOAD_TYPE}
-"""Calls that are recorded with their arguments, never made."""
-
-_COLLECTED: Final = frozenset({"builtins.frozenset", "builtins.set"})
-"""Calls that return their only argument, a list."""
 
 _MENTIONED: Final = frozenset(
     {
@@ -124,29 +131,23 @@ _MENTIONED: Final = frozenset(
 )
 """Names in the code of rules. They cannot be called."""
 
-_EMPTY: Final = _TESTS | {_SUITE}
-"""Objects that start empty and get a state."""
-
-_NAMES: Final = frozenset({*_EMPTY, *_DICTIONARIES, *_RECORDED, *_COLLECTED, *_MENTIONED, _GET_ATTRIBUTE})
+_NAMES: Final = _RECORDED | _DICTIONARIES | _MENTIONED | {_GET_ATTRIBUTE}
 """Every name that a file may use."""
 
 
 def _answer(called: object, arguments: tuple[object, ...]) -> object:
     """Return an inert result of a call: a stand-in, a name or a plain value; refuse any other call."""
     kind = kind_of(called)
-    if isinstance(called, StandIn) and kind == _LOAD_TYPE and called.arguments == ("CodeType",):
-        return StandIn("a code object", arguments)
     if not isinstance(called, Name):
         refuse(f"a call of {kind}")
-    if kind in _RECORDED or (kind in _EMPTY and not arguments):
+    if kind == _LOAD_TYPE and arguments == ("CodeType",):
+        return Name(_CODE)
+    if kind in _RECORDED:
         return StandIn(kind, arguments)
     if kind in _DICTIONARIES and (not arguments or kind == "collections.defaultdict"):
         return {}
-    first, second = (*arguments, None, None)[:2]
-    if kind in _COLLECTED and len(arguments) == 1 and isinstance(first, list):
-        return first
     if kind == _GET_ATTRIBUTE:
-        return _attribute(first, second)
+        return _attribute(*(*arguments, None, None)[:2])
     refuse(f"a call of {kind}")
 
 
@@ -222,30 +223,31 @@ class _Reader:
                 "capability": capability,
                 "type": test.kind.rpartition(".")[2],
                 "case_id": case_id,
-                "examples": _listed(shown),
-                "label": _listed(label),
-                "meta": _listed(meta),
+                "examples": shown,
+                "label": label,
+                "meta": meta,
             }
 
-    def examples(self, data: object, what: str) -> list[list[Plain]]:
-        """Return the examples of each case; an example is a text or a tuple of texts."""
-        plain = self.plain(data, what)
-        if not isinstance(plain, list):
+    def examples(self, data: object, what: str) -> list[Plain]:
+        """Return the examples of each case; an example is a text or a list of texts."""
+        if not isinstance(data, list):
             self.wrong(f"{what}: data", data, "a list of cases")
-        cases: list[list[Plain]] = [case if isinstance(case, list) else [case] for case in plain]
-        for number, case in enumerate(cases):
-            self.charge(200)
-            for example in case:
-                for text in example if isinstance(example, tuple) else (example,):
+        cases: list[Plain] = []
+        for number, case in enumerate(data):
+            self.charge(100)
+            examples = [self.plain(example, what) for example in (case if isinstance(case, list) else [case])]
+            for example in examples:
+                for text in example if isinstance(example, list) else [example]:
                     if not isinstance(text, str):
                         self.wrong(f"{what}: case {number}", text, "text, or a tuple of texts")
+            cases.append(examples)
         return cases
 
     def parallel(self, value: object, cases: int, what: str) -> list[Plain]:
         """Return one value per case, from a list or from one value for all."""
         before = self.spent
         plain = self.plain(value, what)
-        if not isinstance(plain, list):
+        if not isinstance(value, list) or not isinstance(plain, list):
             self.charge(cases * (self.spent - before))  # every row will carry it
             return [plain] * cases
         if len(plain) != cases:
@@ -257,7 +259,7 @@ class _Reader:
     # Values
 
     def plain(self, value: object, what: str, depth: int = 0) -> Plain:
-        """Return the plain value of a stand-in; lists and dictionaries are copied at each use."""
+        """Return a value as JSON has it, tuples as lists; lists and dictionaries are copied at each use."""
         if value is None or isinstance(value, bool | int | float):
             self.charge(10)
             return value
@@ -267,10 +269,8 @@ class _Reader:
         if depth > DEPTH_LIMIT:
             self.wrong(what, value, f"at most {DEPTH_LIMIT} levels of lists within lists")
         self.charge(100)
-        if isinstance(value, list):
+        if isinstance(value, list | tuple):
             return [self.plain(part, what, depth + 1) for part in value]
-        if isinstance(value, tuple):
-            return tuple([self.plain(part, what, depth + 1) for part in value])
         if isinstance(value, dict):
             self.charge(200 + 100 * len(value))
             return {self.key(key, what): self.plain(part, what, depth + 1) for key, part in value.items()}
@@ -294,15 +294,6 @@ class _Reader:
             return _UTF_32(content)[0].rstrip("\0")
         except UnicodeDecodeError:
             self.wrong(what, dtype, "text")
-
-
-def _listed(value: Plain) -> Plain:
-    """Return the value as JSON has it: tuples as lists."""
-    if isinstance(value, list | tuple):
-        return [_listed(part) for part in value]
-    if isinstance(value, dict):
-        return {key: _listed(part) for key, part in value.items()}
-    return value
 
 
 def _dict(value: object) -> dict[object, object]:

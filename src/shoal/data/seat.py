@@ -7,6 +7,7 @@ An example is a word or a sentence. Where it is a sentence, the word that it is 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -40,24 +41,14 @@ class WordSet:
 
 @dataclass(frozen=True, slots=True)
 class AssociationTest:
-    """Two sets of targets, two of attributes."""
+    """Two sets of targets, X and Y, and two of attributes, A and B."""
 
     name: str
-    targ1: WordSet
-    targ2: WordSet
-    attr1: WordSet
-    attr2: WordSet
-
-    @property
-    def sets(self) -> tuple[WordSet, WordSet, WordSet, WordSet]:
-        """Return the word sets X, Y, A and B."""
-        return self.targ1, self.targ2, self.attr1, self.attr2
+    sets: Sequence[WordSet]
 
 
 def read_tests(path: Path, names: Sequence[str] = ()) -> list[AssociationTest]:
     """Return the tests of a file or folder, or the named ones among them."""
-    if not path.exists():
-        raise DataError(f"{path}: no such file or folder", fix="check the name, and the folder you are in")
     files = sorted({*path.glob("*.jsonl"), *path.glob("*.json")}) if path.is_dir() else [path]
     known = {file.name.split(".")[0]: file for file in files}
     if not known:
@@ -84,9 +75,8 @@ def read_test(path: Path) -> AssociationTest:
             why=f"it is not an object with {', '.join(SETS)}",
             fix="check that this is the file you meant",
         )
-    return AssociationTest(
-        path.name.split(".")[0], *(_word_set(found[name], f"{path}: {name}") for name in SETS)
-    )
+    sets = [_word_set(found[name], f"{path}: {name}") for name in SETS]
+    return AssociationTest(path.name.split(".")[0], sets)
 
 
 def _word_set(given: Any, where: str) -> WordSet:
@@ -126,13 +116,15 @@ def _unshared(examples: Sequence[str]) -> tuple[str, ...]:
     """Return each sentence without the words that all begin and end with; empty if they share none."""
     tokens = [list(re.finditer(r"\w[\w'-]*|[^\w\s]", example)) for example in examples]
     rows = [[token[0] for token in row] for row in tokens]
-    shortest = min(map(len, rows))
-    start = next((at for at in range(shortest) if len({row[at] for row in rows}) > 1), shortest)
-    end = next(
-        (at for at in range(shortest - start) if len({row[-1 - at] for row in rows}) > 1), shortest - start
-    )
+    start = _shared_length(rows)
+    end = _shared_length([row[start:][::-1] for row in rows])
     shared = rows[0][:start] + rows[0][len(rows[0]) - end :]
     if len(examples) < 2 or not any(token[0].isalnum() for token in shared):
         return ("",) * len(examples)
     inner = [row[start : len(row) - end] for row in tokens]
     return tuple(row[0].string[row[0].start() : row[-1].end()] if row else "" for row in inner)
+
+
+def _shared_length(rows: Sequence[Sequence[str]]) -> int:
+    """Return the number of words with which all rows begin."""
+    return len(list(takewhile(lambda words: len(set(words)) == 1, zip(*rows, strict=False))))

@@ -10,7 +10,7 @@ the two, and the label follows the one or the other. After the design of Warstad
 Matter"; words and templates are our own.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -68,26 +68,16 @@ def make_signals(feature: Feature, kind: Kind, count: int, rng: Generator) -> li
     if count > MOST:
         why = f"the grammar is good for {MOST:,}"
         raise DataError(f"{count:,} sentences", why=why, fix="fewer sentences")
-    signals: list[Signal] = []
-    texts: set[str] = set()
-    for signal in _endless(feature, kind, rng):
-        wanted = LABELS[len(signals) % 2]
-        if signal.label == wanted and signal.text not in texts:
-            texts.add(signal.text)
-            signals.append(signal)
-        if len(signals) == count:
-            break
-    return signals
-
-
-def _endless(feature: Feature, kind: Kind, rng: Generator) -> Iterator[Signal]:
-    while True:
+    signals: dict[str, Signal] = {}
+    while len(signals) < count:
         linguistic = bool(rng.integers(2))
         surface = linguistic if kind == "ambiguous" else not linguistic
         label = LABELS[surface if kind == "surface" else linguistic]
         words, place = _sentence(feature, linguistic, rng)
-        text = " ".join(_with_articles(words, rng, surface=surface))
-        yield Signal(sentence(text), label, words[place])
+        text = sentence(" ".join(_with_articles(words, rng, surface=surface)))
+        if label == LABELS[len(signals) % 2]:
+            signals.setdefault(text, Signal(text, label, words[place]))
+    return list(signals.values())
 
 
 def _sentence(feature: Feature, linguistic: bool, rng: Generator) -> tuple[list[str], int]:

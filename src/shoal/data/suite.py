@@ -14,7 +14,7 @@ from typing import Any
 
 from ..core.errors import DataError, ShoalError, errors_at, some
 from ..core.files import is_json_array, read_json_array, read_json_lines
-from . import Glimpse, SuiteRows
+from . import Glimpse, SuiteRows, glimpse
 from .invalid import InvalidRows
 
 HEADER = {"suite", "task", "label_names", "functionality"}
@@ -28,11 +28,10 @@ def fits(look: Glimpse) -> bool:
 def is_suite_file(path: Path) -> bool:
     """Return whether a file begins as a suite file does, and is not what a form saved."""
     try:
-        rows = read_json_array(path) if is_json_array(path) else read_json_lines(path)
-        first = next(rows, (0, {}))[1]
+        look = glimpse(path)
     except ShoalError:
         return False
-    return fits(Glimpse(b"", first_object=first)) and "form" not in first
+    return fits(look) and "form" not in look.first_object
 
 
 def read(path: Path) -> SuiteRows:
@@ -49,10 +48,8 @@ def read(path: Path) -> SuiteRows:
         rows = chain([first], rows)
         header = {"suite": header.get("suite", path.name.split(".")[0])}
     lost: list[str] = []
-    cases = _renamed(rows)
-    if form := header.pop("form", None):
-        offered = form.get("labels") if isinstance(form, dict) else ()
-        cases = _without_deleted(path, cases, unit, offered if isinstance(offered, list) else [], lost)
+    form = header.pop("form", None)
+    cases = _in_form(path, _renamed(rows), unit, form, lost) if form else _renamed(rows)
     return SuiteRows(header, cases, lost, unit=unit, blank_texts=True, invalid=invalid)
 
 
@@ -64,18 +61,19 @@ def _renamed(lines: Iterator[tuple[int, dict[str, Any]]]) -> Iterator[tuple[int,
         yield number, row
 
 
-def _without_deleted(
-    path: Path, rows: Iterator[tuple[int, dict[str, Any]]], unit: str, labels: list[Any], lost: list[str]
+def _in_form(
+    path: Path, rows: Iterator[tuple[int, dict[str, Any]]], unit: str, form: Any, lost: list[str]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the rows that were not deleted in a form; check those that were changed."""
-    deleted = 0
+    deleted, labels = 0, form.get("labels") if isinstance(form, dict) else None
+    offered = set(map(str, labels)) if isinstance(labels, list) else set()
     for number, row in rows:
         if row.pop("deleted", False):
             deleted += 1
             continue
         if any([row.pop(mark, False) for mark in ("edited", "added")]):
             with errors_at(f"{path}, {unit} {number}: {row.get('functionality')}, case {row.get('case_id')}"):
-                _check_changed(row, set(map(str, labels)))
+                _check_changed(row, offered)
         yield number, row
     if deleted:
         lost.append(f"{deleted:,} {'case' if deleted == 1 else 'cases'} deleted in the form")

@@ -67,25 +67,17 @@ class Rows:
 HEAD = 20
 """Rows that name the columns of JSON."""
 ROWS_AT_ONCE = 500
-MAGIC: tuple[tuple[bytes, str], ...] = (
-    (b"PAR1", "parquet"),
-    (b"ARROW1", "arrow"),
-    (b"\xff\xff\xff\xff", "stream"),
-    (b"PK\x03\x04", "xlsx"),
-)
-"""First bytes of the binary formats."""
 
 
 def is_table(path: Path) -> bool:
     """Return whether this is a table in a binary format, or a folder that may hold one."""
-    return bool(_kind(path))
+    return _binary_reader(path) is not None
 
 
 def open_rows(path: Path, on_invalid: OnInvalid | None = None) -> Rows:
     """Return the rows of a table in any format; without `on_invalid`, the first invalid row is an error."""
-    kind = _kind(path)
-    if kind:
-        return _peeked(READERS[kind](path))
+    if reader := _binary_reader(path):
+        return _peeked(reader(path))
     if is_json_array(path):
         return _peeked(Rows([], read_json_array(path, on_invalid), "row"))
     start = next((line.lstrip() for _, line in read_lines(path) if line.strip()), "")
@@ -113,11 +105,11 @@ def require_columns(where: object, columns: Sequence[str], wanted: Iterable[str]
             )
 
 
-def _kind(path: Path) -> str:
+def _binary_reader(path: Path) -> Callable[[Path], Rows] | None:
     if path.is_dir() or split_name(path)[1]:
-        return "folder"
+        return _folder
     start = first_bytes(path, 8)
-    return next((kind for magic, kind in MAGIC if start.startswith(magic)), "")
+    return next((reader for magic, reader in READERS.items() if start.startswith(magic)), None)
 
 
 # CSV and TSV
@@ -163,18 +155,16 @@ def _cells(columns: list[str], row: list[str]) -> dict[str, str]:
 
 
 def _fields(path: Path, lines: Iterator[tuple[int, str]], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the fields of each non-blank row with the line it starts on."""
-    last = 0  # a quoted field may span several lines
+    """Yield the fields of each non-blank row with the line it starts on.
 
-    def text() -> Iterator[str]:
-        nonlocal last
-        for number, line in lines:
-            last = number
-            yield line + "\n"
-
-    reader = _split(text(), delimiter)
+    In TSV a quote is a plain character unless it wraps the whole field.
+    """
+    if delimiter == "\t":
+        yield from ((number, list(map(_unwrap, line.split("\t")))) for number, line in lines if line)
+        return
+    reader = csv.reader((line + "\n" for _, line in lines), delimiter=delimiter, strict=True)
     while True:
-        start = last + 1
+        start = reader.line_num + 1  # a quoted field may span several lines
         try:
             row = next(reader)
         except StopIteration:
@@ -187,15 +177,6 @@ def _fields(path: Path, lines: Iterator[tuple[int, str]], delimiter: str) -> Ite
             ) from None
         if row:
             yield start, row
-
-
-def _split(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
-    """Yield the fields of each row. In TSV a quote is a plain character unless it wraps the whole field."""
-    if delimiter != "\t":
-        return csv.reader(lines, delimiter=delimiter, strict=True)
-    return (
-        [_unwrap(field) for field in line.rstrip("\n").split("\t")] if line != "\n" else [] for line in lines
-    )
 
 
 def _unwrap(field: str) -> str:
@@ -230,13 +211,13 @@ def _stream(path: Path) -> tuple[Any, Iterator[Any]]:
 
 
 def _arrow_rows(path: Path, files: Sequence[Path], opener: Opener) -> Rows:
-    with _named_errors(path):
+    with named_errors(path):
         schema, _ = opener(files[0])
     _refuse_twice(path, schema.names)
     names = _class_names(schema.metadata or {})
 
     def numbered() -> Numbered:
-        with _named_errors(path):
+        with named_errors(path):
             rows = (row for file in files for batch in opener(file)[1] for row in _rows_of(batch))
             size, most = 0, most_unzipped(*files)
             for number, row in enumerate(rows, start=1):
@@ -365,7 +346,7 @@ def _saved(path: Path) -> Rows:
 def _xlsx(path: Path) -> Rows:
     """Read the only sheet of a workbook; its first row names the columns."""
     openpyxl = _library("openpyxl")
-    with _named_errors(path):
+    with named_errors(path):
         content = BytesIO(whole_bytes(path))
         with zipfile.ZipFile(content) as archive:
             if "xl/workbook.xml" not in archive.namelist():
@@ -395,7 +376,7 @@ def _xlsx(path: Path) -> Rows:
 
 
 def _sheet_rows(path: Path, columns: list[str], lines: Iterator[tuple[Any, ...]]) -> Numbered:
-    with _named_errors(path):
+    with named_errors(path):
         for number, cells in enumerate(lines, start=2):
             if number > LONGEST_SHEET:
                 raise ValueError(f"a sheet has at most {LONGEST_SHEET:,} rows")
@@ -404,13 +385,13 @@ def _sheet_rows(path: Path, columns: list[str], lines: Iterator[tuple[Any, ...]]
                 yield number, dict(zip(columns, padded, strict=False))
 
 
-READERS: dict[str, Callable[[Path], Rows]] = {
-    "parquet": lambda path: _arrow_rows(path, [path], _parquet),
-    "arrow": lambda path: _arrow_rows(path, [path], _arrow),
-    "stream": lambda path: _arrow_rows(path, [path], _stream),
-    "xlsx": _xlsx,
-    "folder": _folder,
+READERS: dict[bytes, Callable[[Path], Rows]] = {
+    b"PAR1": lambda path: _arrow_rows(path, [path], _parquet),
+    b"ARROW1": lambda path: _arrow_rows(path, [path], _arrow),
+    b"\xff\xff\xff\xff": lambda path: _arrow_rows(path, [path], _stream),
+    b"PK\x03\x04": _xlsx,
 }
+"""First bytes of a binary format to its reader."""
 
 
 def _refuse_twice(path: Path, columns: list[str]) -> None:
@@ -430,7 +411,7 @@ def _library(module: str) -> Any:
 
 
 @contextmanager
-def _named_errors(path: Path) -> Iterator[None]:
+def named_errors(path: Path, what: str = "table", otherwise: str = "save it as CSV") -> Iterator[None]:
     """Turn any error of a library into a DataError: they have no class in common."""
     try:
         yield
@@ -438,7 +419,7 @@ def _named_errors(path: Path) -> Iterator[None]:
         raise
     except Exception as problem:
         raise DataError(
-            f"{path}: not a whole table",
+            f"{path}: not a whole {what}",
             why=str(problem).splitlines()[0] if str(problem) else type(problem).__name__,
-            fix="fetch or write the file again, or save it as CSV",
+            fix=f"fetch or write the file again, or {otherwise}",
         ) from None

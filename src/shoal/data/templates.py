@@ -49,10 +49,8 @@ def _frames(words: list[str]) -> Iterator[Frame]:
     """Yield the words before and after each possible slot, as one number each."""
     if len(words) > LONGEST:
         return
-    before, after = (
-        list(accumulate(words, _and_next, initial=0)),
-        list(accumulate(words[::-1], _and_next, initial=0)),
-    )
+    before = list(accumulate(words, _and_next, initial=0))
+    after = list(accumulate(words[::-1], _and_next, initial=0))
     for width in range(1, WIDEST + 1):
         shared = len(words) - width
         if shared < max(LEAST, width):

@@ -14,9 +14,9 @@ from ..comparing.pairs import Comparison
 from ..comparing.pairs import compare as compare_results
 from ..comparing.rules import as_rules
 from ..comparing.view import gate_verdict, verdict_as_json
-from ..core.display import frame, html_of
+from ..core.display import frame
 from ..core.errors import PlanError
-from ..core.records import Measures, Result
+from ..core.records import Measures, Result, ShownInNotebook
 from ..models.python import GivenLabels
 from ..protocols.scores import each_run
 from .results import find_results
@@ -26,7 +26,7 @@ LISTED = 5
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Gate:
+class Gate(ShownInNotebook):
     """A result judged by rules."""
 
     result: Result
@@ -57,9 +57,6 @@ class Gate:
         more = len(self.failed) - LISTED
         lines += [f"… {more} more"] if more > 0 else []
         return "\n".join([*lines, "Look at: .met, .failed, .to_pandas()"])
-
-    def _repr_html_(self) -> str:
-        return html_of(self)
 
 
 def compare(

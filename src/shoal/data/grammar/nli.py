@@ -64,7 +64,7 @@ def pair(rng: Generator) -> Row:
     where = f" in the {place}" if rng.random() < 0.7 else ""
     premise = f"{who} is {doing} the {thing}{where}"
     label = pick(rng, LABELS)
-    hypothesis = HYPOTHESES[label](rng, person, doing, other, thing, where)
+    hypothesis = _hypothesis(rng, label, f"the {person}", (doing, other), thing, where)
     if rng.random() < 0.5:
         hypothesis = hypothesis.replace(f"the {person}", who)
     if hypothesis == premise:
@@ -72,25 +72,14 @@ def pair(rng: Generator) -> Row:
     return Row((sentence(premise), sentence(hypothesis)), label)
 
 
-def _entailed(rng: Generator, person: str, doing: str, other: str, thing: str, where: str) -> str:
-    who = "somebody" if rng.random() < 0.3 else f"the {person}"
-    return f"{who} is {doing} the {thing}{where if rng.random() < 0.5 else ''}"
-
-
-def _contradicted(rng: Generator, person: str, doing: str, other: str, thing: str, where: str) -> str:
-    shown = where if rng.random() < 0.5 else ""
-    how = rng.random()
+def _hypothesis(rng: Generator, label: str, who: str, deeds: tuple[str, str], thing: str, where: str) -> str:
+    doing, other = (f"is {deed} the {thing}" for deed in deeds)
+    if label == "neutral":
+        return f"{who} {doing}{where if rng.random() < 0.3 else ''} {pick(rng, ADDED)}"
+    if label == "entailment":
+        who = "somebody" if rng.random() < 0.3 else who
+        return f"{who} {doing}{where if rng.random() < 0.5 else ''}"
+    shown, how = where if rng.random() < 0.5 else "", rng.random()
     if how < 0.4:
-        return f"the {person} is not {doing} the {thing}{shown}"
-    return (
-        f"nobody is {doing} the {thing}{shown}"
-        if how < 0.6
-        else f"the {person} is only {other} the {thing}{shown}"
-    )
-
-
-def _neutral(rng: Generator, person: str, doing: str, other: str, thing: str, where: str) -> str:
-    return f"the {person} is {doing} the {thing}{where if rng.random() < 0.3 else ''} {pick(rng, ADDED)}"
-
-
-HYPOTHESES = {"entailment": _entailed, "neutral": _neutral, "contradiction": _contradicted}
+        return f"{who} {doing.replace('is', 'is not', 1)}{shown}"
+    return f"nobody {doing}{shown}" if how < 0.6 else f"{who} {other.replace('is', 'is only', 1)}{shown}"

@@ -5,8 +5,8 @@ A neutral review tells what happened, says what was there, or weighs one thing a
 
 from numpy.random import Generator
 
-from . import Row, draw, pick, pick_two, sentence
-from .sentiment import DAYS, DOMAINS, NAMES, OTHER, POLARITIES, RELATIVES, Domain, about, fact, review
+from . import Row, draw, pick, pick_two
+from .sentiment import DAYS, DOMAINS, NAMES, OTHER, POLARITIES, RELATIVES, Domain, about, fact, joined, review
 
 MIDDLING = "average ordinary middling typical standard usual plain unremarkable everyday so-so"
 
@@ -52,8 +52,7 @@ def neutral(rng: Generator, domain: Domain) -> str:
         parts = [pick(rng, (fact, plain))(rng, domain), middle(rng, domain)]
     else:
         parts = [weighed(rng, domain), middle(rng, domain)]
-    end = pick(rng, (".", ".", ".", "!", ""))
-    return " ".join([*map(sentence, parts[:-1]), sentence(parts[-1], end)])
+    return joined(rng, parts)
 
 
 def plain(rng: Generator, domain: Domain) -> str:

@@ -4,6 +4,7 @@ A word's sentiment can depend on its aspect: cold beer is good, cold soup is not
 the verdict decides. Words such as "not", "never" and "used to" occur only in facts.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -145,9 +146,13 @@ def review(rng: Generator) -> Row:
         parts = [f"{aspect(rng, domain, OTHER[polarity])}, but {verdict(rng, domain, polarity)}"]
     else:
         parts = [aspect(rng, domain, polarity), fact(rng, domain), verdict(rng, domain, polarity)]
+    return Row((joined(rng, parts),), polarity)
+
+
+def joined(rng: Generator, parts: Sequence[str]) -> str:
+    """Return the parts of a review as sentences; the last may end in another way."""
     end = pick(rng, (".", ".", ".", "!", ""))
-    texts = [sentence(part) for part in parts[:-1]] + [sentence(parts[-1], end)]
-    return Row((" ".join(texts),), polarity)
+    return " ".join([*map(sentence, parts[:-1]), sentence(parts[-1], end)])
 
 
 def fact(rng: Generator, domain: Domain) -> str:

@@ -19,21 +19,14 @@ from ..tables import Rows, open_rows
 from . import eee, helm, inspect_ai, lm_eval, mlflow, promptfoo
 from .samples import Log, Question, Sample, as_text
 
-__all__ = ["LOGS", "Log", "OpenLog", "Sample", "graded_samples", "open_log"]
+__all__ = ["Log", "OpenLog", "Sample", "graded_samples", "open_log"]
 
 T = TypeVar("T")
 
-LOGS: dict[str, Log] = {
-    "lm-eval": lm_eval.LOG,
-    "inspect": inspect_ai.LOG,
-    "promptfoo": promptfoo.LOG,
-    "promptfoo lines": promptfoo.LINES,
-    "eee": eee.LOG,
-    "helm": helm.LOG,
-    "helm state": helm.STATE,
-    "mlflow": mlflow.LOG,
-}
-"""Name to format."""
+LOGS = (
+    *(lm_eval.LOG, inspect_ai.LOG, promptfoo.LOG, promptfoo.LINES),
+    *(eee.LOG, helm.LOG, helm.STATE, mlflow.LOG),
+)
 BROKEN = (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
 """Errors that a reader of a changed file raises."""
 AT_START = 2**16
@@ -43,9 +36,8 @@ AT_START = 2**16
 class OpenLog:
     """A recognised log file and its samples."""
 
-    def __init__(self, path: Path, name: str, document: Any) -> None:
-        self.path, self.name, self.log = path, name, LOGS[name]
-        self._document = document
+    def __init__(self, path: Path, log: Log, document: Any) -> None:
+        self.path, self.log, self._document = path, log, document
 
     @property
     def unit(self) -> str:
@@ -66,16 +58,17 @@ class OpenLog:
     def samples(self) -> Iterator[tuple[int, Any, Sample]]:
         """Yield number, row and sample; an error names its place."""
         for number, row in self.rows():
-            yield number, row, self._read(number, row, self.log.sample)
+            yield number, row, self._read(number, self.log.sample, row)
 
-    def question(self, number: int, row: Any) -> Question:
-        """Return a row as a labelled case with its answer."""
-        return self._read(number, row, self.log.question)
+    def questions(self) -> Iterator[tuple[int, Sample, Question]]:
+        """Yield each sample with its number, and as a labelled case with the model's answer."""
+        for number, row, sample in self.samples():
+            yield number, sample, self._read(number, self.log.question, row, sample)
 
-    def _read(self, number: int, row: Any, read: Callable[[Any], T]) -> T:
+    def _read(self, number: int, read: Callable[..., T], *given: Any) -> T:
         where = f"{self.path}, {self.unit} {number}"
         try:
-            return read(row)
+            return read(*given)
         except DataError as problem:
             raise problem.at(where) from None
         except BROKEN as problem:
@@ -93,13 +86,8 @@ def open_log(path: Path) -> OpenLog | None:
     """Return a log that is recognised by its content; None for other files, an error for a summary without samples."""
     start = b"" if path.is_dir() else first_bytes(path, AT_START).removeprefix(BOM).lstrip()
     if start.startswith(inspect_ai.ZIP):
-        return (
-            OpenLog(path, "inspect", inspect_ai.read_archive(path)) if inspect_ai.is_archive(path) else None
-        )
-    if path.suffix == ".eval":
-        raise DataError(
-            f"{path}: not an inspect log", why="it is not a zip archive", fix="copy the file again"
-        )
+        is_log = inspect_ai.is_archive(path)
+        return OpenLog(path, inspect_ai.LOG, inspect_ai.read_archive(path)) if is_log else None
     is_helm = any(sign in start for sign in helm.SIGNS)
     if not start.startswith(b"{") and not (start.startswith(b"[") and is_helm):
         return None
@@ -109,11 +97,11 @@ def open_log(path: Path) -> OpenLog | None:
         if ".json" in path.suffixes or ".jsonl" in path.suffixes:
             raise
         return None  # a text that begins with a brace
-    for name, log in LOGS.items():
+    for log in LOGS:
         if log.is_summary(content):
             raise DataError(f"{path}: averages of {log.title}, without samples", fix=log.summary_fix)
         if (is_line or log.rows is not None) and log.fits(content):  # a document may stand on one line
-            return OpenLog(path, name, content)
+            return OpenLog(path, log, content)
     return None
 
 
@@ -136,11 +124,15 @@ SCORES = (
     "exact_match", "em", "f1", "bleu", "rougeL", "rouge_l", "acc_norm",
 )  # fmt: skip
 ENDINGS = ("_score", "/score", ".score", "/value")
-RUNS = ("epoch", "run", "repeat", "trial", "seed", "attempt")
-TEXTS = ("text", "input", "question", "prompt", "sentence", "query")
-TARGETS = ("target", "expected", "reference", "gold", "ground_truth")
-ANSWERS = ("answer", "output", "prediction", "response", "completion")
-MODELS = ("model", "model_id", "model_name")
+USUAL = {
+    "run": ("epoch", "run", "repeat", "trial", "seed", "attempt"),
+    "text": ("text", "input", "question", "prompt", "sentence", "query"),
+    "target": ("target", "expected", "reference", "gold", "ground_truth"),
+    "answer": ("answer", "output", "prediction", "response", "completion"),
+    "model": ("model", "model_id", "model_name"),
+    "error": ("error",),
+}
+"""Field of a sample to the usual names of its column."""
 
 
 def graded_samples(path: Path, options: Mapping[str, str]) -> Iterator[tuple[int, Mapping[str, Any], Sample]]:
@@ -158,30 +150,21 @@ def graded_samples(path: Path, options: Mapping[str, str]) -> Iterator[tuple[int
             why=f"found: {some(columns, 12)}",
             fix="?metric=COLUMN, the column of the score" if identity else "?id=COLUMN, the column of the id",
         )
-    run = options.get("run") or _first(columns, RUNS)
-    text, target, answer, model = (_first(columns, names) for names in (TEXTS, TARGETS, ANSWERS, MODELS))
+    fields = {field: _first(columns, names) for field, names in USUAL.items()}
+    fields["run"] = options.get("run") or fields["run"]
     for number, row in table.rows:
         key = value_at(row, identity)
         if key in (None, "") or key != key:
             raise DataError(f"{path}, {table.unit} {number}: no id in {identity!r}", fix="?id=COLUMN")
         key = json.dumps(key, ensure_ascii=False, sort_keys=True) if isinstance(key, dict | list) else key
-        said = [as_text(row.get(name)) if name else "" for name in (text, target, answer)]
-        error = as_text(row.get("error"))
-        graded = {} if error else {name: _cell(value_at(row, name)) for name in scores}
-        yield (
-            number,
-            row,
-            Sample(
-                str(key),
-                graded,
-                text=said[0],
-                target=said[1],
-                answer=said[2],
-                run=as_text(value_at(row, run)) if run else "",
-                model=as_text(row.get(model)) if model else "",
-                error=error or ("" if any(value is not None for value in graded.values()) else "no score"),
-            ),
-        )
+        texts: dict[str, Any] = {
+            field: as_text(value_at(row, name)) for field, name in fields.items() if name
+        }
+        sample = Sample(str(key), {}, **texts)
+        if not sample.error:
+            sample.scores = {name: _cell(value_at(row, name)) for name in scores}
+            sample.error = "" if any(value is not None for value in sample.scores.values()) else "no score"
+        yield number, row, sample
 
 
 def _first(columns: Sequence[str], names: Sequence[str]) -> str:

@@ -1,6 +1,6 @@
 """Every Eval Ever: instance-level JSON Lines (schema `instance_level_eval`), a line per sample, epoch and metric."""
 
-from .samples import Log, Question, Row, Sample, as_text, is_object, question_of
+from .samples import Log, Row, Sample, as_text, is_object
 
 
 def _sample(row: Row) -> Sample:
@@ -18,6 +18,7 @@ def _sample(row: Row) -> Sample:
         str(metadata.get("epoch") or metadata.get("repeat") or ""),
         str(row.get("model_id") or ""),
         error,
+        choices=tuple(map(str, question.get("choices") or ())),
     )
 
 
@@ -28,15 +29,10 @@ def _answer(row: Row) -> str:
     return as_text((row.get("output") or {}).get("raw"))
 
 
-def _question(row: Row) -> Question:
-    return question_of(_sample(row), tuple(map(str, (row.get("input") or {}).get("choices") or ())))
-
-
 LOG = Log(
     "Every Eval Ever",
     lambda row: is_object(row, "sample_id", "evaluation") and "evaluation_id" in row,
     _sample,
-    _question,
     is_summary=lambda value: is_object(value, "schema_version", "evaluation_results"),
     summary_fix="give its instance-level file, which detailed_evaluation_results names (.jsonl)",
 )

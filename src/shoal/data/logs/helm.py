@@ -6,7 +6,7 @@
 from typing import Any
 
 from ...core.errors import DataError
-from .samples import Log, Question, Row, Sample, as_text, is_object, question_of
+from .samples import Log, Question, Row, Sample, as_text, is_object
 
 UNSCORED = (
     "num_", "inference_", "batch_size", "finish_reason", "training_", "max_prob", "logprob", "prompt_truncated",
@@ -15,10 +15,6 @@ UNSCORED = (
 """Counts, durations and likelihoods, which grade no answer."""
 SIGNS = (b'"instance_id"', b'"sum_squared"')
 """Keys at the beginning of its files."""
-
-
-def _fits(document: Any) -> bool:
-    return isinstance(document, list) and bool(document) and is_object(document[0], "instance_id", "stats")
 
 
 def _identity(instance: str, perturbation: Row | None) -> str:
@@ -35,14 +31,10 @@ def _sample(row: Row) -> Sample:
     return Sample(identity, scores, run=run, error="" if scores else "no score")
 
 
-def _question(row: Row) -> Question:
+def _question(row: Row, sample: Sample) -> Question:
     raise DataError(
         "HELM's statistics have no texts and no answers", fix="give scenario_state.json of the same folder"
     )
-
-
-def _is_aggregate(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and is_object(value[0], "name", "count", "sum")
 
 
 def _state_sample(row: Row) -> Sample:
@@ -66,16 +58,15 @@ STATE = Log(
     "HELM",
     lambda value: is_object(value, "adapter_spec", "request_states"),
     _state_sample,
-    lambda row: question_of(_state_sample(row)),
     lambda document: document["request_states"],
 )
 LOG = Log(
     "HELM",
-    _fits,
+    lambda value: isinstance(value, list) and is_object((*value, None)[0], "instance_id", "stats"),
     _sample,
-    _question,
     lambda document: document,
-    _is_aggregate,
+    lambda value: isinstance(value, list) and is_object((*value, None)[0], "name", "count", "sum"),
     "give per_instance_stats.json of the same folder",
     unscored=UNSCORED,
+    question=_question,
 )

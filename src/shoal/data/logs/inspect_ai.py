@@ -9,22 +9,17 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from ...core.errors import DataError, MissingExtra, errors_at
 from ...core.files import LARGEST_WHOLE, most_unzipped, parse_json, swollen
-from .samples import Log, Question, Row, Sample, as_text, case_of, is_object
+from ..tables import named_errors
+from .samples import Log, Row, Sample, as_text, case_of, is_object
 
 ZIP = b"PK\x03\x04"
 ZSTANDARD = 93
 LOCAL_HEADER = 30
-BROKEN_ZIP = (
-    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError),
-    *(OSError, RuntimeError, ValueError, KeyError, TypeError, OverflowError),
-)
-"""Errors that a damaged archive raises."""
 START = "_journal/start.json"
 HEADER = "header.json"
 SAMPLE = re.compile(r"samples/.+\.json")  # ids may have slashes
@@ -38,13 +33,13 @@ def is_archive(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             return not {HEADER, START}.isdisjoint(archive.namelist())
-    except BROKEN_ZIP:
+    except Exception:  # of any kind in a damaged archive
         return path.suffix == ".eval"  # a damaged log is an error of its own, not a workbook
 
 
 def read_archive(path: Path) -> dict[str, Any]:
     """Return an `.eval` archive as the object that the JSON log is; samples are read on demand."""
-    with _named_errors(path):
+    with named_errors(path, "inspect log", "run inspect again"):
         with zipfile.ZipFile(path) as archive:
             members = dict(archive.NameToInfo)
         if sum(member.file_size for member in members.values()) > most_unzipped(path):
@@ -62,21 +57,9 @@ class Samples:
 
     def __iter__(self) -> Iterator[Any]:
         for member in self._members:
-            with _named_errors(self._path):
+            with named_errors(self._path, "inspect log", "run inspect again"):
                 row = _member(self._path, member)
             yield row
-
-
-@contextmanager
-def _named_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except BROKEN_ZIP as problem:
-        raise DataError(
-            f"{path}: not a whole inspect log",
-            why=str(problem),
-            fix="copy the file again, or run inspect again",
-        ) from None
 
 
 def _member(path: Path, member: zipfile.ZipInfo) -> Any:
@@ -87,16 +70,15 @@ def _member(path: Path, member: zipfile.ZipInfo) -> Any:
             f"{path}: {name} is larger than {LARGEST_WHOLE // 2**20} MB, unzipped",
             fix="inspect log dump, and keep the samples without their events",
         )
-    content = _zstandard(path, member) if member.compress_type == ZSTANDARD else _unzipped(path, member)
+    if member.compress_type == ZSTANDARD:
+        content = _zstandard(path, member)
+    else:
+        with zipfile.ZipFile(path) as archive, archive.open(member) as stream:
+            content = stream.read(member.file_size + 1)
     if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
         raise ValueError(f"{name} is not what its checksum says")
     with errors_at(f"{path}: {name}"):
         return parse_json(content, "run inspect again", nan=True)
-
-
-def _unzipped(path: Path, member: zipfile.ZipInfo) -> bytes:
-    with zipfile.ZipFile(path) as archive, archive.open(member) as stream:
-        return stream.read(member.file_size + 1)
 
 
 def _zstandard(path: Path, member: zipfile.ZipInfo) -> bytes:
@@ -152,6 +134,7 @@ def _sample(row: Row) -> Sample:
         epoch,
         error=error or ("" if scores else "no score"),
         case=case_of(row.get("metadata")),
+        choices=tuple(map(str, row.get("choices") or ())),
     )
 
 
@@ -185,20 +168,10 @@ def _answer(row: Row) -> str:
     return as_text(answers[0]) if len(answers) == 1 and answers[0] else as_text(reply)
 
 
-def _question(row: Row) -> Question:
-    sample, choices = _sample(row), tuple(map(str, row.get("choices") or ()))
-    label, answer = sample.target, sample.answer.strip()
-    if choices:  # multiple_choice() asks for letters
-        letters = {chr(ord("A") + place): choice for place, choice in enumerate(choices)}
-        label, answer = letters.get(label, label), letters.get(answer, answer)
-    return Question((sample.text,), label, answer, choices)
-
-
 LOG = Log(
     "inspect",
     lambda value: is_object(value, "eval", "samples"),
     _sample,
-    _question,
     _rows,
     lambda value: is_object(value, "eval", "status") and "samples" not in value,
     "inspect log dump FILE, without --header-only",

@@ -6,52 +6,39 @@ older versions write numbers as texts and `arguments` as lists.
 
 import json
 from collections.abc import Mapping
-from functools import lru_cache
+from dataclasses import replace
 from typing import Any
 
 from ...core.errors import DataError
-from .samples import (
-    Log,
-    Question,
-    Row,
-    Sample,
-    case_of,
-    choice_letter,
-    is_object,
-    place_of,
-    with_choices,
-)
+from .samples import Log, Question, Row, Sample, case_of, choice_letter, is_object, question_of, with_choices
 
-KEPT = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
-HASHES = ("doc_hash", "prompt_hash", "target_hash")
-TEXTS = ("question", "text", "sentence", "input", "query", "prompt", "problem", "goal", "ctx", "instruction")
-PAIRS = (
-    ("premise", "hypothesis"),
-    ("sentence1", "sentence2"),
-    ("question1", "question2"),
-    ("passage", "question"),
-)
+NO_METRICS = {
+    *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "error"),
+    *("doc_hash", "prompt_hash", "target_hash"),
+}
+"""Fields of a line in older versions, which do not name the metrics."""
+TEXTS = (
+    ("premise", "hypothesis"), ("sentence1", "sentence2"), ("question1", "question2"), ("passage", "question"),
+    ("question",), ("text",), ("sentence",), ("input",), ("query",), ("prompt",), ("problem",), ("goal",), ("ctx",),
+    ("instruction",),
+)  # fmt: skip
+"""Usual names of a document's texts."""
 CHOICES = ("choices", "options", "endings", "answers")
 
 
-def _fits(row: Any) -> bool:
-    return is_object(row, "doc_id") and ("resps" in row or "filtered_resps" in row)
-
-
 def _sample(row: Row) -> Sample:
-    names, filtered = row.get("metrics") or _metrics(row), row.get("filter") or "none"
-    if filtered == "none":
-        scores = {name: row.get(name) for name in names}
-    else:
-        scores = {f"{name},{filtered}": row.get(name) for name in names}
+    names = row.get("metrics") or [name for name in row if name not in NO_METRICS]
+    ending = "" if row.get("filter") in (None, "", "none") else f",{row['filter']}"
+    scores = {f"{name}{ending}": row.get(name) for name in names}
     error = row.get("error") or ("" if any([value is not None for value in scores.values()]) else "no score")
-    texts = texts_of(row)
-    text = texts[0] if len(texts) == 1 else "\n".join(texts)
-    reply, case = _reply(row), case_of(row.get("doc"))
+    reply, likelihoods, text = _reply(row), _likelihoods(row), "\n".join(texts_of(row))
+    choices = _choices(row, len(likelihoods)) if likelihoods else ()
     if reply is None:
-        likelihoods = _likelihoods(row)
-        reply = _choices(row, len(likelihoods))[likelihoods.index(max(likelihoods))] if likelihoods else ""
-    return Sample(_identity(row), scores, text, _target(row), reply, error=str(error), case=case)
+        reply = choices[likelihoods.index(max(likelihoods))] if likelihoods else ""
+    case = case_of(row.get("doc"))
+    return Sample(
+        _identity(row), scores, text, _target(row), reply, error=str(error), case=case, choices=choices
+    )
 
 
 def _identity(row: Row) -> str:
@@ -60,30 +47,18 @@ def _identity(row: Row) -> str:
     return str(doc["id"] if is_object(doc, "id", "case_id", "test_type") else row["doc_id"])
 
 
-def _metrics(row: Row) -> list[str]:
-    """Return the metrics of older versions, which do not name them."""
-    return [name for name in row if name not in KEPT and name not in HASHES and name != "error"]
-
-
 def texts_of(row: Row) -> tuple[str, ...]:
     """Return the texts of a document: its usual fields, else the prompt, else all of it."""
     doc = row.get("doc")
     if isinstance(doc, dict):
-        for names in _text_fields(tuple(doc)):
-            texts = tuple([doc[name] for name in names])
+        for names in TEXTS:
+            texts: tuple[Any, ...] = tuple([doc.get(name) for name in names])
             if all([isinstance(text, str) and text.strip() for text in texts]):
                 return texts
         if doc:
             return (json.dumps(doc, ensure_ascii=False, sort_keys=True),)
     prompts = _arguments(row)
     return (str(prompts[0][0]),) if prompts and prompts[0] else (str(doc or ""),)
-
-
-@lru_cache
-def _text_fields(names: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Return the fields of a document that may hold its texts, by their usual names."""
-    usual = (*PAIRS, *((name,) for name in TEXTS))
-    return [fields for fields in usual if set(fields) <= set(names)]
 
 
 def _arguments(row: Row) -> list[list[Any]]:
@@ -143,29 +118,23 @@ def _listed(row: Row, count: int) -> tuple[str, ...]:
     return ()
 
 
-def _question(row: Row) -> Question:
-    likelihoods, texts, label = _likelihoods(row), texts_of(row), _target(row)
-    if not likelihoods:
-        if (reply := _reply(row)) is None:
-            raise DataError(
-                "log-likelihoods of given texts, and no answer",
-                fix="scores:FILE, which takes their metrics; or a task with choices or answers in words",
-            )
-        return Question(texts, label, reply.strip())
-    count = len(likelihoods)
-    choices = _choices(row, count)
-    if choices == tuple(map(choice_letter, range(count))):
+def _question(row: Row, sample: Sample) -> Question:
+    likelihoods, texts, count = _likelihoods(row), texts_of(row), len(_likelihoods(row))
+    if not likelihoods and _reply(row) is None:
+        raise DataError(
+            "log-likelihoods of given texts, and no answer",
+            fix="scores:FILE, which takes their metrics; or a task with choices or answers in words",
+        )
+    if sample.choices == tuple(map(choice_letter, range(count))):
         texts = with_choices(texts, _listed(row, count))
-    place = place_of(label, choices)
-    label = choices[place] if place is not None else label
-    return Question(texts, label, choices[likelihoods.index(max(likelihoods))], choices, likelihoods)
+    return replace(question_of(sample), texts=texts, likelihoods=likelihoods)
 
 
 LOG = Log(
     "lm-eval",
-    _fits,
+    lambda row: is_object(row, "doc_id") and ("resps" in row or "filtered_resps" in row),
     _sample,
-    _question,
     is_summary=lambda value: is_object(value, "results", "configs") and isinstance(value["results"], Mapping),
     summary_fix="run lm-eval again with --log_samples, and give its samples_TASK_DATE.jsonl",
+    question=_question,
 )

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import Any
 
-from ...core.errors import DataError, some
-from .samples import Log, Question, Row, Sample, as_text, is_object
+from .samples import Log, Row, Sample, as_text, is_object
 
 IDS = ("id", "request_id", "sample_id")
 INPUTS = ("inputs", "input", "question", "request", "prompt", "query", "text")
@@ -18,19 +17,12 @@ OUTPUTS = ("outputs", "output", "prediction", "predictions", "response", "result
 SUFFIXES = ("/score", "/value")
 
 
-def _fits(document: Any) -> bool:
-    return is_object(document, "columns", "data") and isinstance(document["data"], list)
-
-
-def _rows(document: Any) -> Iterable[Any]:
-    columns = list(map(str, document["columns"]))
-    return _numbered(dict(zip(columns, cells, strict=True)) for cells in document["data"])
-
-
-def _numbered(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _rows(document: Any) -> Iterator[dict[str, Any]]:
     """Yield the rows with an id: their own, or a hash of the inputs, numbered where it is repeated."""
     seen: dict[str, int] = {}
-    for row in rows:
+    columns = list(map(str, document["columns"]))
+    for cells in document["data"]:
+        row = dict(zip(columns, cells, strict=True))
         known = next((str(row[name]) for name in IDS if row.get(name) not in (None, "")), "")
         if not known:
             known = _first(row, INPUTS)
@@ -53,19 +45,10 @@ def _sample(row: Row) -> Sample:
     )
 
 
-def _question(row: Row) -> Question:
-    if not any(name in row for name in OUTPUTS):
-        raise DataError(
-            "no column of answers", why=f"found: {some(row, 12)}", fix=f"call the column {OUTPUTS[0]}"
-        )
-    return Question((_first(row, INPUTS),), _first(row, TARGETS), _first(row, OUTPUTS).strip())
-
-
 LOG = Log(
     "MLflow",
-    _fits,
+    lambda value: is_object(value, "columns", "data") and isinstance(value["data"], list),
     _sample,
-    _question,
     _rows,
     lambda value: is_object(value, "metrics", "run_id") and "columns" not in value,
     "give the artifact eval_results_table.json of the run",

@@ -7,15 +7,12 @@ scores can be chosen. A result that failed with an error, not by an assertion, h
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from .samples import Log, Question, Row, Sample, as_text, is_object
 
 ERROR = 2
-
-
-def _is_line(row: Any) -> bool:
-    return is_object(row, "testIdx", "promptIdx", "success")
 
 
 def _fits(document: Any) -> bool:
@@ -77,8 +74,7 @@ def _text(variables: Row) -> str:
     return json.dumps(variables, ensure_ascii=False, sort_keys=True) if variables else ""
 
 
-def _question(row: Row) -> Question:
-    sample = _sample(row)
+def _question(row: Row, sample: Sample) -> Question:
     asserted = (row.get("testCase") or {}).get("assert") or ()
     labels = [
         part.get("value") for part in asserted if part.get("type") in ("equals", "icontains", "contains")
@@ -90,8 +86,10 @@ LOG = Log(
     "promptfoo",
     _fits,
     _sample,
-    _question,
     lambda document: _rows(document["results"]["results"]),
     metric="success",
+    question=_question,
 )
-LINES = Log("promptfoo", _is_line, _sample, _question, _rows, of_lines=True, metric="success")
+LINES = replace(
+    LOG, fits=lambda row: is_object(row, "testIdx", "promptIdx", "success"), rows=_rows, of_lines=True
+)

@@ -17,6 +17,7 @@ class Sample:
     text: str = ""
     """The question, to compare with the other side's and to show."""
     target: str = ""
+    """The expected answer; of multiple choice the text, number or letter of a choice."""
     answer: str = ""
     run: str = ""
     """The epoch or repeat; empty if the file has only one."""
@@ -25,6 +26,7 @@ class Sample:
     error: str = ""
     case: tuple[str, int] | None = None
     """The case and the number of its text, where `shoal export --to` wrote the task."""
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,6 @@ class Log:
     fits: Callable[[Any], bool]
     """Whether the first object of JSON Lines, or the whole document, has this format."""
     sample: Callable[[Any], Sample]
-    question: Callable[[Any], Question]
     rows: Callable[[Any], Iterable[Any]] | None = None
     """The rows of a document; None for JSON Lines."""
     is_summary: Callable[[Any], bool] = lambda value: False
@@ -60,6 +61,8 @@ class Log:
     """Beginnings of the names of numbers that grade nothing, such as counts of tokens."""
     of_lines: bool = False
     """Whether `rows` takes the objects of JSON Lines."""
+    question: Callable[[Any, Sample], Question] = lambda row, sample: question_of(sample)
+    """Reads a row and its sample as a labelled case."""
 
 
 def is_object(value: Any, *keys: str) -> bool:
@@ -89,19 +92,16 @@ def with_choices(texts: tuple[str, ...], choices: Sequence[str]) -> tuple[str, .
     return (*texts[:-1], "\n".join([*texts[-1:], *listed]))
 
 
-def place_of(label: str, choices: Sequence[str]) -> int | None:
-    """Return which choice a target means: its text, or its number from 0."""
-    if label.strip() in choices:
-        return choices.index(label.strip())
-    number = int(label) if label.isascii() and label.isdecimal() else -1
-    return number if 0 <= number < len(choices) else None
-
-
-def question_of(sample: Sample, choices: tuple[str, ...] = ()) -> Question:
-    """Return a sample of one text as a labelled case."""
-    place = place_of(sample.target, choices)
-    label = sample.target if place is None else choices[place]
-    return Question((sample.text,), label, sample.answer.strip(), choices)
+def question_of(sample: Sample) -> Question:
+    """Return a sample of one text as a labelled case; its target is a choice's text, number from 0, or letter."""
+    choices, answer, label = sample.choices, sample.answer.strip(), sample.target.strip()
+    numbers = {str(at): choice for at, choice in enumerate(choices)}
+    letters = {choice_letter(at): choice for at, choice in enumerate(choices)}
+    if label not in choices:
+        label = {**letters, **numbers}.get(label, sample.target)
+    return Question(
+        (sample.text,), label, answer if answer in choices else letters.get(answer, answer), choices
+    )
 
 
 def as_text(value: Any) -> str:

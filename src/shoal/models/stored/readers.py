@@ -24,7 +24,7 @@ from ...core.files import (
 )
 from ...core.records import Example
 from ...data.cells import value_at
-from ...data.log import common_choices, lettered, probabilities, questions
+from ...data.log import common_choices, lettered, probabilities
 from ...data.logs import OpenLog, Sample, open_log
 from ...data.tables import is_table, open_rows, read_table
 from .columns import Columns, Key, Request, number_from, shown
@@ -136,7 +136,7 @@ def read_log(request: Request) -> Columns:
     columns = Columns(request.path, log.unit, column_names=choices)
     seen: dict[str, tuple[str, str]] = {}
     texts: list[str] = []
-    for number, sample, question in questions(log):
+    for number, sample, question in log.questions():
         answered = lettered(question, choices)
         same = sample.run, answered.answer
         if seen.setdefault(sample.id, same) != same:

@@ -74,7 +74,7 @@ def tests() -> list[AssociationTest]:
         sentences(category, members, "This is {}." if at < 2 else "This is a {}.")
         for at, (category, members) in enumerate(sets)
     ]
-    return [AssociationTest("names-jobs", *words), AssociationTest("sent-names-jobs", *in_sentences)]
+    return [AssociationTest("names-jobs", words), AssociationTest("sent-names-jobs", in_sentences)]
 
 
 def questions() -> list[Question]:
