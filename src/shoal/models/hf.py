@@ -109,20 +109,27 @@ class HFModel(LoadedModel):
 
     def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
         """Return probabilities of the suite's labels for each example, a text or a pair of texts."""
-        theirs = suite_names(self.own_labels, labels, repr(self))
-        names = in_suite_order(theirs, labels)
+        names, columns, theirs = self.label_order(labels)
         torch, _ = libraries()
         with torch.inference_mode():
             logits = self._logits(examples)
         probabilities: NDArray[np.float64] = logits.double().softmax(dim=-1).cpu().numpy()
-        arranged = probabilities[:, [theirs.index(name) for name in names]]
+        arranged = probabilities[:, columns]
         return Answers(
-            tuple(names),
+            names,
             np.nan_to_num(arranged).argmax(axis=1),
             arranged,
             label_map=dict(zip(self._written_labels, theirs, strict=True)),
-            band=tuple(names) == extreme_labels(labels or ()),
+            band=names == extreme_labels(labels or ()),
         )
+
+    def label_order(
+        self, labels: Sequence[str] | None
+    ) -> tuple[tuple[str, ...], list[int], tuple[str, ...]]:
+        """Return the model's labels in the suite's order, the logit of each, and the labels in the model's order."""
+        theirs = suite_names(self.own_labels, labels, repr(self))
+        names = tuple(in_suite_order(theirs, labels))
+        return names, [theirs.index(name) for name in names], theirs
 
     def _logits(self, examples: Sequence[Example]) -> Any:
         if self.frozen is None or self.head is None:

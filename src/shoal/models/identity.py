@@ -77,19 +77,6 @@ def import_watched(name: str) -> ModuleType:
     return module
 
 
-@contextmanager
-def reads_recorded() -> Iterator[list[Path]]:
-    """Yield a list that has, after the block, the user's files that code in the block read."""
-    reads: list[Path] = []
-    before = set(sys.modules)
-    with _watching() as opened:
-        yield reads
-    installed = {key for key in set(sys.modules) - before if not _is_user_module(sys.modules[key])}
-    reads += dict.fromkeys(
-        path for path, importing in _only_read(opened) if not installed & set(importing[:1])
-    )
-
-
 def module_contents(name: str) -> ModuleContents:
     """Return the files of a module, imported or not."""
     modules = _user_modules(name)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..core.errors import ModelError, nearest, some
 from ..core.records import Answers, Example
 from . import ModelSpec
-from .identity import import_watched, joined_digest, module_contents, reads_recorded, short_names
+from .identity import import_watched, joined_digest, module_contents, short_names
 from .interface import Classifier, Embedder, Extractor, LanguageModel, StoredAnswers
 from .labels import (
     NO_NAME,
@@ -112,12 +112,9 @@ class PythonModel:
         labels = self.options.get("labels")
         who = name if module == "builtins" else f"python:{module}:{name}"
         self.named = LabelNames() if labels is None else parse_labels(labels, who)
-        self.late_reads: list[Path] = []
-        """Files that the first request opened; they are not part of the fingerprint."""
         self._answerer: Any = None
         self._names: tuple[str, ...] | None = None
         """The labels of the first batch, if the model names them in its answers."""
-        self._is_first = True
         self._is_wrapped = False
         self._limit = TimeLimit(repr(self), seconds) if seconds else None
         if str(Path.cwd()) not in sys.path:
@@ -215,17 +212,9 @@ class PythonModel:
         )
 
     def _call(self, call: Callable[[], Any]) -> Any:
-        """Run the user's code; the first time, record which files it opens."""
-        run = self._limit or (lambda function: function())
-        first, self._is_first = self._is_first and not self._is_wrapped, False
+        """Run the user's code."""
         with user_code(repr(self)):
-            if not first:
-                return run(call)
-            with reads_recorded() as reads:
-                answer = run(call)
-        known = module_contents(self.module).reads
-        self.late_reads = [path for path in reads if path not in known]
-        return answer
+            return self._limit(call) if self._limit else call()
 
     # Labels
 
