@@ -155,7 +155,6 @@ class PythonModel:
         if contents.reads:
             identity["read"] = joined_digest(contents.reads)
         names += short_names(sorted(contents.reads))
-        names += [] if contents.complete else ["without the files it read: it was imported before"]
         return {**identity, "keyed by": names}
 
     def _object(self) -> Any:

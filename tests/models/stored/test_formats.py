@@ -113,7 +113,7 @@ def test_stereoset_scores_are_read_and_refused_for_suites(tmp_path, suite, write
     scores = {"intrasentence": [{"id": "a", "score": 0.5}], "intersentence": [{"id": "b", "score": 1}]}
     path = write(tmp_path / "p.json", [scores])
     assert read_scores(path) == {"intrasentence": {"a": 0.5}, "intersentence": {"b": 1.0}}
-    with pytest.raises(ModelError, match="StereoSet scores, not labels"):
+    with pytest.raises(DataError, match="no column 'case_id' or 'id'"):
         ask(path, suite)
     scores["intrasentence"].append({"id": "a", "score": 0.1})
     with pytest.raises(DataError, match="'a' is scored twice"):

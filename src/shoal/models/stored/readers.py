@@ -172,20 +172,6 @@ def _several_answers(log: OpenLog, sample: Sample) -> DataError:
 TASKS = ("intrasentence", "intersentence")
 
 
-def is_stereoset(request: Request, start: bytes) -> bool:
-    """Return whether a file with these first bytes holds StereoSet's scores."""
-    return start.lstrip().startswith(b"{") and any(f'"{task}"'.encode() in start for task in TASKS)
-
-
-def refuse_scores(request: Request) -> Columns:
-    """Raise: these are scores, not labels."""
-    raise ModelError(
-        f"{request.path}: StereoSet scores, not labels",
-        why="a behavioural suite needs a label or probabilities for each example",
-        fix="shoal try bias predictions:FILE --set diagnostic=stereoset",
-    )
-
-
 def read_scores(path: Path, sentences: Mapping[str, str] | None = None) -> dict[str, dict[str, float]]:
     """Return the scores of a StereoSet file: task to sentence id to score.
 
@@ -253,7 +239,6 @@ def _has_table_suffix(request: Request, start: bytes) -> bool:
 READERS: dict[str, Reader] = {
     "log": Reader(read_log, is_log, ("labels",)),
     "table": Reader(read_binary_table, lambda request, start: is_table(request.path)),
-    "stereoset": Reader(refuse_scores, is_stereoset, ()),
     "json": Reader(read_json_list, _is_json_document, (*RECORDS, "rows")),
     "jsonl": Reader(read_json_objects, lambda request, start: start.lstrip().startswith(b"{")),
     "csv": Reader(read_csv, _has_table_suffix),

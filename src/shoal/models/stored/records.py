@@ -57,11 +57,6 @@ class Fields:
     answer: str  # empty: the most probable label
     probabilities: tuple[str, ...]  # one per label, or one that holds them all or the confidence
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The field of each label; empty if one field holds them all."""
-        return self.probabilities if len(self.probabilities) > 1 else ()
-
 
 def read_records(request: Request, records: Records) -> Columns:
     """Return the rows as columns; an error names its line."""
@@ -75,8 +70,10 @@ def read_records(request: Request, records: Records) -> Columns:
     used = {*OURS, fields.identity, fields.answer, *fields.probabilities}
     others = [name for name in head[0][1] if name not in used]
     columns.texts = {name: [] for name in text_columns(request.whole, others, [row for _, row in head])}
-    last_parts = tuple(name if name in head[0][1] else name.rpartition(".")[2] for name in fields.columns)
-    columns.column_names = last_parts or records.label_names
+    columns.column_names = records.label_names
+    if len(fields.probabilities) > 1:
+        parts = ((name, name.rpartition(".")[2]) for name in fields.probabilities)
+        columns.column_names = tuple(name if name in head[0][1] else last for name, last in parts)
     is_json = records.columns is None
     columns.numbered = is_json and not request.options.label
     columns.ordered = is_json and request.options.probabilities is None
