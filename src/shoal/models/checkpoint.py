@@ -19,7 +19,6 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from zipfile import is_zipfile
 
 from ..core.errors import MissingExtra, ModelError, ShoalError, some
 from .validate import shortened
@@ -115,7 +114,10 @@ class Checkpoint:
         if self.gguf:
             return [self.place]
         entry = self._entry()
-        named = self._named_by(entry) if entry.name.endswith(".index.json") else [entry]
+        named = [entry]
+        if entry.name.endswith(".index.json"):
+            places = self._json(str(entry.relative_to(self.place))).get("weight_map", {})
+            named = [self._inside(name, entry.name) for name in dict.fromkeys(map(str, places.values()))]
         pickles = [path for path in named if not path.name.endswith(".safetensors")]
         if pickles and not self.pickles:
             raise ModelError(
@@ -125,22 +127,6 @@ class Checkpoint:
                 f"hf:{self.name}?allow_pickle=yes",
             )
         return sorted({entry, *named})
-
-    @cached_property
-    def weight_names(self) -> set[str]:
-        """The names of all weights, without reading them; empty for a .gguf file."""
-        if self.gguf:
-            return set()
-        path = self._entry()
-        if path.name.endswith(".index.json"):
-            return set(self._json(str(path.relative_to(self.place)))["weight_map"])
-        assert path in self.weights  # pickles are checked there
-        with self._explained("has unreadable weights"):
-            if path.name.endswith(".safetensors"):
-                with import_library("safetensors").safe_open(path, "np") as weights:
-                    return set(weights.keys())
-            torch, _ = libraries()
-            return set(torch.load(path, map_location="cpu", weights_only=True, mmap=is_zipfile(path)))
 
     def fingerprint(self) -> dict[str, str]:
         """Return digests of weights, tokenizer and configuration."""
@@ -162,12 +148,6 @@ class Checkpoint:
             return False
         names = ("tokenizer_config.json", "special_tokens_map.json")
         return any(self._json(name).get("bos_token") for name in names if (self.place / name).is_file())
-
-    def in_single_precision(self) -> "Checkpoint":
-        """Return the same checkpoint in float32."""
-        if self.dtype == DTYPES[0]:
-            return self
-        return Checkpoint(self.name, self.revision, DTYPES[0], self.pickles)
 
     def network(self, asked: str) -> Any:
         """Return the network with the head for a request; every weight comes from the checkpoint."""
@@ -299,10 +279,6 @@ class Checkpoint:
             why=f"Transformers does not look for {some(others, 3)}" if others else "",
             fix=f"hf:{self.place / gguf}" if gguf else "a folder with model.safetensors",
         )
-
-    def _named_by(self, index: Path) -> list[Path]:
-        places = self._json(str(index.relative_to(self.place))).get("weight_map", {})
-        return [self._inside(name, index.name) for name in dict.fromkeys(map(str, places.values()))]
 
     def _inside(self, name: Any, where: str) -> Path:
         """Return a file of the folder; any other is an error."""

@@ -62,9 +62,9 @@ def load(spec: ModelSpec) -> "HFModel | LastText | PromptedModel":
         )
     if not prompted:
         return load_unprompted(spec)
-    from .prompted import local
+    from .prompted.local import PromptedModel
 
-    return local.load(spec, _load_checkpoint(spec))
+    return PromptedModel(_load_checkpoint(spec), spec)
 
 
 def load_unprompted(spec: ModelSpec) -> "HFModel | LastText":
@@ -123,9 +123,7 @@ class HFModel(LoadedModel):
             band=names == extreme_labels(labels or ()),
         )
 
-    def label_order(
-        self, labels: Sequence[str] | None
-    ) -> tuple[tuple[str, ...], list[int], tuple[str, ...]]:
+    def label_order(self, labels: Sequence[str] | None) -> tuple[tuple[str, ...], list[int], tuple[str, ...]]:
         """Return the model's labels in the suite's order, the logit of each, and the labels in the model's order."""
         theirs = suite_names(self.own_labels, labels, repr(self))
         names = tuple(in_suite_order(theirs, labels))
@@ -248,6 +246,14 @@ class HFModel(LoadedModel):
         return likelihood.next_words(self.network("causal"), self._vocabulary, texts, k)
 
     @cached_property
+    def has_next_sentence_head(self) -> bool:
+        """Whether the checkpoint has a trained next-sentence head, which is loaded to find out."""
+        try:
+            return self.trained != "masked" and bool(self.network("next"))
+        except ModelError:
+            return False
+
+    @cached_property
     def _vocabulary(self) -> "likelihood.Vocabulary":
         return likelihood.Vocabulary(self.tokenizer)
 
@@ -306,7 +312,10 @@ class HFModel(LoadedModel):
                 fix="dtype=bfloat16, or remove dtype",
             )
         options = {name: value for name, value in self.options.items() if name not in dropped}
-        model = HFModel(self.checkpoint.in_single_precision(), options)
+        checkpoint = self.checkpoint
+        if checkpoint.dtype != "float32":
+            checkpoint = Checkpoint(checkpoint.name, checkpoint.revision, "float32", checkpoint.pickles)
+        model = HFModel(checkpoint, options)
         model.computes_in = self.checkpoint.dtype
         return model
 
@@ -358,22 +367,20 @@ class HFModel(LoadedModel):
         return logits
 
     def _trained_logits(self, inputs: Mapping[str, "Tensor"]) -> "Tensor":
-        with self._precision():
-            logits: Tensor = self._output(inputs).float()
-            return logits
-
-    def _output(self, inputs: Mapping[str, "Tensor"]) -> Any:
         network = self.network(self.trained)
-        if self.trained == "extract":
-            torch, _ = libraries()
-            output = network(**inputs)
-            return torch.stack([output.start_logits, output.end_logits], dim=-1)
-        if "features" not in inputs:
-            return network(**inputs).logits
-        assert self.head is not None
-        vectors = inputs["features"]
-        # The architecture's dropout before the head, if it has one.
-        return self.head(network.dropout(vectors) if hasattr(network, "dropout") else vectors)
+        with self._precision():
+            if "features" in inputs:
+                # The architecture's dropout before the head, if it has one.
+                vectors = getattr(network, "dropout", lambda states: states)(inputs["features"])
+                logits = self.head(vectors)
+            elif self.trained == "extract":
+                torch, _ = libraries()
+                output = network(**inputs)
+                logits = torch.stack([output.start_logits, output.end_logits], dim=-1)
+            else:
+                logits = network(**inputs).logits
+            single: Tensor = logits.float()
+            return single
 
     @cached_property
     def head(self) -> Any:

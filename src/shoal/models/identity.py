@@ -37,8 +37,6 @@ NOT_USERS = (
     Path(__file__).resolve().parent.parent,
 )
 """Folders of the system, of Python and of shoal."""
-SHOWN = 8
-"""Names listed before the rest is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +97,6 @@ def joined_digest(digests: dict[Path, str]) -> str:
     """Return one hash of some files; only names and content count, so that a moved folder stays the same."""
     text = "\n".join(sorted(f"{path.name} {digest}" for path, digest in digests.items()))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def short_names(files: Iterable[Path]) -> list[str]:
-    """Return the names of files for display; many are counted."""
-    names = [path.name for path in files]
-    more = len(names) - SHOWN
-    return names if more <= 0 else [*names[:SHOWN], f"{more} more"]
 
 
 # Modules and files

@@ -35,7 +35,6 @@ from .interface import Blank, Fillers, TokenScores
 if TYPE_CHECKING:
     from torch import Tensor
 
-NEXT_SENTENCE_HEAD = "seq_relationship.weight"
 CELLS = 2**25
 """The most numbers in a batch's table of tokens and vocabulary: 128 MB."""
 MARKERS = ("Ġ", "▁")
@@ -377,11 +376,8 @@ def needs_masks(model: object) -> ModelError:
 
 
 def has_next_sentence_head(model: Any) -> bool:
-    """Return whether a model's checkpoint has the weights of a next-sentence head, without loading it."""
-    checkpoint = getattr(model, "checkpoint", None)
-    if checkpoint is None or getattr(model, "trained", "classify") == "masked":
-        return False
-    return any(name.endswith(NEXT_SENTENCE_HEAD) for name in checkpoint.weight_names)
+    """Return whether a model has a trained next-sentence head."""
+    return bool(getattr(model, "has_next_sentence_head", False))
 
 
 def follows(model: Any, examples: Sequence[Example]) -> list[float]:

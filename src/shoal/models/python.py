@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..core.errors import ModelError, nearest, some
 from ..core.records import Answers, Example
 from . import ModelSpec
-from .identity import import_watched, joined_digest, module_contents, short_names
+from .identity import import_watched, joined_digest, module_contents
 from .interface import Classifier, Embedder, Extractor, LanguageModel, StoredAnswers
 from .labels import (
     NO_NAME,
@@ -76,8 +76,6 @@ def as_option(labels: GivenLabels) -> str:
 
 def as_model(model: Any, labels: GivenLabels | None = None) -> Any:
     """Return a model unchanged, and wrap functions, scikit-learn objects and pipelines."""
-    if model is None:
-        raise ModelError("the model is None", fix="a spec such as tiny:sentiment, a function or an object")
     if not isinstance(model, (StoredAnswers, Classifier, Extractor, LanguageModel, Embedder)):
         return wrap(model, labels)
     if labels is not None:
@@ -108,7 +106,6 @@ class PythonModel:
         seconds: float | None = None,
     ) -> None:
         self.module, self.name, self.options = module, name, dict(options or {})
-        self.version = self.options.get("version")
         labels = self.options.get("labels")
         who = name if module == "builtins" else f"python:{module}:{name}"
         self.named = LabelNames() if labels is None else parse_labels(labels, who)
@@ -145,17 +142,15 @@ class PythonModel:
         identity: dict[str, Any] = {
             "object": f"{self.module}:{self.name}",
             "source": joined_digest(contents.sources),
+            **{name: self.options[name] for name in ("labels", "version") if name in self.options},
         }
-        if "labels" in self.options:
-            identity["labels"] = self.options["labels"]
-        names = short_names(contents.sources)
-        if self.version is not None:
+        names = [path.name for path in contents.sources]
+        if "version" in identity:
             # A stated version replaces the digests of files, which may change between calls.
-            return {**identity, "version": self.version, "keyed by": [*names, f"version {self.version}"]}
+            return {**identity, "keyed by": [*names, f"version {identity['version']}"]}
         if contents.reads:
             identity["read"] = joined_digest(contents.reads)
-        names += short_names(sorted(contents.reads))
-        return {**identity, "keyed by": names}
+        return {**identity, "keyed by": [*names, *(path.name for path in sorted(contents.reads))]}
 
     def _object(self) -> Any:
         if self._answerer is None:

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from ..core.case_table import CaseTable
 from ..core.records import Answer, Answers, Case, Example, Label
 from .answer_rows import answer_columns, take_rows
-from .asking import answer_examples, classify_safely, stack
+from .asking import ask_examples, stack
 from .batching import distinct, example_id, is_reading
-from .interface import Classifier, RemoteModel, StoredAnswers
+from .interface import RemoteModel, StoredAnswers
 from .labels import respell
 from .validate import check_numbers, number_labels
 
@@ -56,9 +56,7 @@ class Check:
     detail: str
 
 
-def self_check(
-    model: object, cases: Sequence[Case], labels: Sequence[str] | None
-) -> list[Check]:
+def self_check(model: object, cases: Sequence[Case], labels: Sequence[str] | None) -> list[Check]:
     """Return checks of a model's answers to a few examples of the cases.
 
     A model that cannot be loaded, or with other labels than the suite's, raises as in a full run.
@@ -69,7 +67,7 @@ def self_check(
         return _check_remote(model, cases, labels)
     reading = is_reading(cases)
     examples = sample(distinct(cases).examples, BATCH)
-    answers = _ask(model, (examples * BATCH)[:BATCH], labels, reading)
+    answers = ask_examples(model, (examples * BATCH)[:BATCH], labels, reading=reading)
     answered = _check_answered(answers)
     if len(answers.errors) == len(answers.predictions):
         return [answered]
@@ -80,7 +78,7 @@ def self_check(
         check_numbers(answers, number_labels(cases), repr(model))
     marked = labelled(cases, answers.labels, labels)
     expected = [label for _, label in marked]
-    predicted = _words(_ask(model, [example for example, _ in marked], labels)) if marked else []
+    predicted = _words(ask_examples(model, [example for example, _ in marked], labels)) if marked else []
     words = dict(zip(examples, _words(answers), strict=False))
     words |= {example: word for (example, _), word in zip(marked, predicted, strict=True)}
     taken = answers.label_map
@@ -103,7 +101,7 @@ def _check_remote(model: RemoteModel, cases: Sequence[Case], labels: Sequence[st
     reading = is_reading(cases)
     marked = [] if reading or labels is None else labelled(cases, labels, labels, PAID_QUESTIONS)
     examples = [example for example, _ in marked] or sample(distinct(cases).examples, PAID_QUESTIONS)
-    answers = _ask(model, examples, labels, reading)
+    answers = ask_examples(model, examples, labels, reading=reading)
     checks = [Check("asked in mode", None, model.how), _check_answered(answers)]
     if reading or len(answers.errors) == len(examples):
         return checks
@@ -161,15 +159,6 @@ def _expected(
     return [*expected, *[""] * size][:size]
 
 
-def _ask(
-    model: object, examples: Sequence[Example], labels: Sequence[str] | None, reading: bool = False
-) -> Answers:
-    if isinstance(model, Classifier) and not reading:
-        return classify_safely(model, examples, labels)
-    ids = [str(row) for row in range(len(examples))]
-    return answer_columns(answer_examples(model, examples, ids, labels, reading=reading), labels)
-
-
 def _words(answers: Answers, *, errors: bool = False) -> list[str]:
     """Return the answers as words; for errors "", or with `errors` their message."""
     words = list(answers.texts or [answers.labels[code] for code in answers.predictions.tolist()])
@@ -221,7 +210,7 @@ def _check_engine(
     original = model.eager() if hasattr(model, "eager") else None
     if original is None:
         return []
-    changed, moved = _difference(examples, answers, _ask(original, examples, labels))
+    changed, moved = _difference(examples, answers, ask_examples(original, examples, labels))
     title = "converted model agrees with the original"
     return [Check(title, moved <= TOLERANCE, changed or f"probabilities within {moved:.1e}")]
 
@@ -232,7 +221,7 @@ def _check_batching(
     """Compare answers to the same examples alone and in a batch of 32 of different lengths."""
     rows = range(0, len(examples), max(1, len(examples) // ALONE))[:ALONE]
     few = [examples[row] for row in rows]
-    alone = stack([_ask(model, [example], labels, reading) for example in few])
+    alone = stack([ask_examples(model, [example], labels, reading=reading) for example in few])
     changed, moved = _difference(few, alone, take_rows(batched, rows))
     detail = changed or f"{len(few)} examples; probabilities within {moved:.1e}"
     return Check("same answer in every batch", moved <= TOLERANCE, detail)
@@ -337,7 +326,7 @@ def _check_pair_order(
     title = "order of the texts in a pair"
     if not marked:
         return Check(title, None, "undecided: no labelled pairs")
-    turned = _words(_ask(model, [example[::-1] for example, _ in marked], labels))
+    turned = _words(ask_examples(model, [example[::-1] for example, _ in marked], labels))
     expected = np.array([label for _, label in marked])
     as_is, swapped = np.array(predicted) == expected, np.array(turned) == expected
     better, worse = int((as_is & ~swapped).sum()), int((swapped & ~as_is).sum())
@@ -367,9 +356,8 @@ def answers_match(
     if not before or isinstance(model, StoredAnswers):
         return Check(title, None, "undecided: nothing to compare")
     asked = [examples[row.example_id] for row in before]
-    ids, reading = [row.example_id for row in before], before[0].kind == "span"
-    after = answer_examples(model, asked, ids, labels, reading=reading)
-    changed, moved = _difference(asked, answer_columns(before, labels), answer_columns(after, labels))
+    after = ask_examples(model, asked, labels, reading=before[0].kind == "span")
+    changed, moved = _difference(asked, answer_columns(before, labels), after)
     if moved <= MAX_DRIFT:
         return Check(title, True, f"{len(before)} examples asked again, same answers")
     detail = changed or f"a probability moved by {moved:.4f}"

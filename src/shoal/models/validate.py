@@ -43,7 +43,9 @@ def validated(answers: Answers, count: int, labels: Sequence[str] | None, who: s
     _check_shapes(answers, count, who)
     if answers.labels:
         _check_labels(answers, labels, who)
-    errors = {int(row): NOT_FINITE for row in np.flatnonzero(_not_finite(answers, count))}
+    numbers = [column for column in (answers.probabilities, answers.confidences) if column is not None]
+    is_broken = ~np.isfinite(np.column_stack([np.zeros(count), *numbers])).all(axis=1)
+    errors = {int(row): NOT_FINITE for row in np.flatnonzero(is_broken)}
     errors |= {row: shortened(message) for row, message in answers.errors.items()}
     kept = np.array([row not in errors for row in range(count)], bool)
     codes = np.where(kept, answers.predictions, 0)
@@ -155,15 +157,6 @@ def _check_labels(answers: Answers, labels: Sequence[str] | None, who: str) -> N
 
 
 # Numbers
-
-
-def _not_finite(answers: Answers, count: int) -> NDArray[np.bool_]:
-    broken = np.zeros(count, bool)
-    if answers.probabilities is not None:
-        broken |= ~np.isfinite(answers.probabilities).all(axis=1)
-    if answers.confidences is not None:
-        broken |= ~np.isfinite(answers.confidences)
-    return broken
 
 
 def check_probabilities(
@@ -283,11 +276,7 @@ def _rows(rows: list[Any], who: str) -> Given:
         case "vector":
             return _vectors(given, missing, who)
         case "number":
-            raise ModelError(
-                f"{who} gave one number per example",
-                why="the label that it belongs to is unknown",
-                fix="return an array (examples, labels), or (predictions, confidences)",
-            )
+            _refuse("gave one number per example, without the label that it belongs to", who)
     return Given(rows, missing=missing)
 
 

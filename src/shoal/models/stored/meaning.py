@@ -194,10 +194,6 @@ class _LabelReader:
         self.request, self.file, self.suite = request, columns, request.labels
         self.given = request.options.labels
         self._theirs, self._ours_by_name = Spellings(self.given.names), Spellings(self.suite.known)
-        self._check_given()
-
-    def _check_given(self) -> None:
-        """Raise if `?labels=` has names that the suite does not have."""
         names = [*self.given.order, *self.given.names.values()]
         wrong = [name for name in names if self._ours_by_name.get(name) is None]
         if self.suite.numbers:
@@ -305,7 +301,9 @@ class _LabelReader:
                 return self.name(named[0]) if named else None
             text = str(number)
         by_name = self.name(text)
-        by_number = self._counted(number)
+        by_number = None
+        if number is not None and self.file.numbered and self.suite.in_order:
+            by_number = next(iter(self.suite.names[number : number + 1]), None)
         if by_name and by_number and by_name != by_number:
             names = self.suite.names
             raise DataError(
@@ -315,12 +313,6 @@ class _LabelReader:
                 f"?labels={labels_option({name: name for name in names})} if they are names",
             )
         return by_name or by_number
-
-    def _counted(self, number: int | None) -> str | None:
-        """Return the label that a number counts, if the format has that convention."""
-        if number is None or not self.file.numbered or not self.suite.in_order:
-            return None
-        return self.suite.names[number] if number < len(self.suite.names) else None
 
     def _refused(self, theirs: Iterable[str], line: str) -> DataError:
         return DataError(

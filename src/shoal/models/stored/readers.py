@@ -25,11 +25,11 @@ from ...core.files import (
 from ...core.records import Example
 from ...data.cells import value_at
 from ...data.log import common_choices, lettered, probabilities, questions
-from ...data.logs import OpenLog, Sample, open_log
-from ...data.tables import is_table, open_rows, read_table
+from ...data.logs import open_log
+from ...data.tables import is_table, open_rows
 from .columns import Columns, Key, Request, number_from, shown
 from .matching import SINGLE, refuse_other_texts
-from .records import IDS, Records, read_records
+from .records import IDS, read_records
 
 TEXT = ("labels",)
 RECORDS = ("id", "label", "labels", "probabilities")
@@ -42,7 +42,7 @@ def read_json_objects(request: Request) -> Columns:
     lines = read_json_lines(request.path)
     first = next(lines, None)
     if first is None or "label_names" not in first[1] or not IDS.isdisjoint(first[1]):
-        return read_records(request, Records("line", lines if first is None else chain([first], lines)))
+        return read_records(request, lines if first is None else chain([first], lines))
     names = first[1]["label_names"]
     are_names = isinstance(names, list) and all(isinstance(name, str) and name.strip() for name in names)
     if not are_names or len(set(names)) < max(len(names), 2):
@@ -50,14 +50,14 @@ def read_json_objects(request: Request) -> Columns:
             f"{request.path}, line 1: label_names must be a list of different names, found {shown(names)}",
             fix='{"label_names": ["negative", "positive"]}, in the order of the numbers and probabilities',
         )
-    return read_records(request, Records("line", lines, label_names=tuple(names)))
+    return read_records(request, lines, label_names=tuple(names))
 
 
 def read_json_list(request: Request) -> Columns:
     """Read a JSON file that is a list of objects, or has one at the path `?rows=`."""
     path, place = request.path, request.options.rows
     if not place and is_json_array(path):
-        return read_records(request, Records("row", read_json_array(path)))
+        return read_records(request, read_json_array(path), "row")
     document = read_json(path)
     rows = value_at(document, place) if place else document
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
@@ -68,21 +68,16 @@ def read_json_list(request: Request) -> Columns:
             why=f"found: {some(map(shown, inside), 8)}" if inside else "",
             fix=f"?rows={lists[0] if lists else 'PATH'}, the path of the list",
         )
-    return read_records(request, Records("row", enumerate(rows, start=1)))
+    return read_records(request, enumerate(rows, start=1), "row")
 
 
 # Tables
 
 
-def read_csv(request: Request) -> Columns:
-    columns, rows = read_table(request.path)
-    return read_records(request, Records("line", rows, tuple(columns)))
-
-
-def read_binary_table(request: Request) -> Columns:
-    """Read Parquet, Arrow, an Excel workbook, or a folder that `Dataset.save_to_disk` wrote."""
+def read_table(request: Request) -> Columns:
+    """Read CSV, TSV, Parquet, Arrow, an Excel workbook, or a folder that `Dataset.save_to_disk` wrote."""
     table = open_rows(request.path)
-    return read_records(request, Records(table.unit, table.rows, tuple(table.columns)))
+    return read_records(request, table.rows, table.unit, is_table=True)
 
 
 # CheckList's text formats
@@ -140,7 +135,12 @@ def read_log(request: Request) -> Columns:
         answered = lettered(question, choices)
         same = sample.run, answered.answer
         if seen.setdefault(sample.id, same) != same:
-            raise _several_answers(log, sample)
+            filtered = f'one filter: grep \'"filter": "NAME"\' {log.path} > one.jsonl'
+            raise DataError(
+                f"{log.path}: several answers to sample {sample.id!r}",
+                why="predictions have one answer per case; epochs, repeats and filters give more",
+                fix=f"scores:{log.path}, which takes them as runs" if sample.run else filtered,
+            )
         if len(seen) == len(texts):  # the same answer, graded by another metric or filter
             continue
         texts.append("\n".join(answered.texts))
@@ -154,17 +154,6 @@ def read_log(request: Request) -> Columns:
     columns.texts = {"text": texts} if any(texts) else {}
     columns.generated = not any(columns.widths)
     return columns
-
-
-def _several_answers(log: OpenLog, sample: Sample) -> DataError:
-    fix = f"scores:{log.path}, which takes them as runs"
-    if not sample.run:
-        fix = f'one filter: grep \'"filter": "NAME"\' {log.path} > one.jsonl'
-    return DataError(
-        f"{log.path}: several answers to sample {sample.id!r}",
-        why="predictions have one answer per case; epochs, repeats and filters give more",
-        fix=fix,
-    )
 
 
 # StereoSet's scores of sentences, for the bias protocol
@@ -238,10 +227,10 @@ def _has_table_suffix(request: Request, start: bytes) -> bool:
 
 READERS: dict[str, Reader] = {
     "log": Reader(read_log, is_log, ("labels",)),
-    "table": Reader(read_binary_table, lambda request, start: is_table(request.path)),
+    "table": Reader(read_table, lambda request, start: is_table(request.path)),
     "json": Reader(read_json_list, _is_json_document, (*RECORDS, "rows")),
     "jsonl": Reader(read_json_objects, lambda request, start: start.lstrip().startswith(b"{")),
-    "csv": Reader(read_csv, _has_table_suffix),
+    "csv": Reader(read_table, _has_table_suffix),
     "pred_only": Reader(lambda r: read_text(r, label=True, least=0, most=0), options=TEXT),
     "binary_conf": Reader(lambda r: read_text(r, label=False, least=1, most=1), options=TEXT),
     "softmax": Reader(lambda r: read_text(r, label=False, least=2), options=TEXT),
