@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.errors import ModelError, some
+from ..core.errors import ModelError
 from ..core.records import Example
 from ..models.asking import classify_safely
 from ..models.batching import Questions, batch_plan
@@ -19,6 +19,7 @@ from ..models.checkpoint import libraries
 from ..models.forward import length_batches, narrowed, padded, run_parallel, tokens_per_batch
 from ..models.hf import HFModel
 from ..models.interface import Classifier, StoredAnswers
+from ..models.labels import in_suite_order, suite_names
 from ..models.loaded import tokenizer_inputs
 from .attributions import SPECIAL, Attribution, ExplainConfig, Units, Values, explained_columns, word_spans
 
@@ -53,7 +54,9 @@ class TokenCopies:
         self.model = model
         self.mask: int | None = model.tokenizer.mask_token_id
         self.absent = "drop" if self.mask is None else "mask"
-        self.labels, self.network_columns, _ = model.label_order(labels)
+        theirs = suite_names(model.own_labels, labels, repr(model))
+        self.labels = tuple(in_suite_order(theirs, labels))
+        self.network_columns = [theirs.index(name) for name in self.labels]
         self.pieces = _tokenized(model, examples)
         placed = [
             _place(pieces, example, model.tokenizer.convert_ids_to_tokens, specials=config.specials)
@@ -68,7 +71,10 @@ class TokenCopies:
         rows: list[Row] = []
         for pieces, unit_of, wanted in zip(self.pieces, self.unit_of, present, strict=True):
             kept = np.column_stack([wanted, np.ones(len(wanted), np.bool_)])[:, unit_of]
-            rows += _dropped(pieces, kept) if self.mask is None else _masked(pieces, kept, self.mask)
+            if self.mask is None:
+                rows += _dropped(pieces, kept)
+            else:
+                rows += [Row(ids, pieces.segments) for ids in np.where(kept, pieces.ids, self.mask)]
         answers = _ask_rows(self.model, rows)[:, self.network_columns]
         return np.split(answers, np.cumsum([len(wanted) for wanted in present])[:-1])
 
@@ -109,10 +115,6 @@ def _ask_rows(model: HFModel, rows: Sequence[Row]) -> Values:
         parts = list(length_batches([len(row.ids) for row in distinct], tokens_per_batch(network)))
         run_parallel(network, look, parts)
     return answers[[place[key] for key in keys]]
-
-
-def _masked(pieces: Pieces, kept: Present, mask: int) -> list[Row]:
-    return [Row(ids, pieces.segments) for ids in np.where(kept, pieces.ids, mask)]
 
 
 def _dropped(pieces: Pieces, kept: Present) -> list[Row]:
@@ -221,11 +223,6 @@ class TextCopies:
                 f"{self.model!r} gives labels without probabilities",
                 why="attributions explain the probability of a label",
                 fix="return the probabilities of all labels: an array (examples, labels)",
-            )
-        if self.labels and answers.labels != self.labels:
-            raise ModelError(
-                f"{self.model!r} changes its labels from {some(self.labels)} to {some(answers.labels)}",
-                fix="return the same labels in the same order every time",
             )
         self.labels = answers.labels
         return answers.probabilities

@@ -23,9 +23,10 @@ from .batching import BATCH_TOKENS, batches
 from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
 from .forward import Converted, gpu_tokens
 from .interface import Blank, Fillers, TokenScores
-from .labels import Spellings, check_order, extreme_labels, in_suite_order, parse_labels, suite_names
+from .labels import Spellings, check_order, parse_labels, suite_names
 from .loaded import Features, LoadedModel
 from .prompted.prompt import LOCAL_OPTIONS as PROMPTED
+from .validate import arranged
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -109,33 +110,16 @@ class HFModel(LoadedModel):
 
     def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
         """Return probabilities of the suite's labels for each example, a text or a pair of texts."""
-        names, columns, theirs = self.label_order(labels)
-        torch, _ = libraries()
-        with torch.inference_mode():
-            logits = self._logits(examples)
-        probabilities: NDArray[np.float64] = logits.double().softmax(dim=-1).cpu().numpy()
-        arranged = probabilities[:, columns]
-        return Answers(
-            names,
-            np.nan_to_num(arranged).argmax(axis=1),
-            arranged,
-            label_map=dict(zip(self._written_labels, theirs, strict=True)),
-            band=names == extreme_labels(labels or ()),
-        )
-
-    def label_order(self, labels: Sequence[str] | None) -> tuple[tuple[str, ...], list[int], tuple[str, ...]]:
-        """Return the model's labels in the suite's order, the logit of each, and the labels in the model's order."""
         theirs = suite_names(self.own_labels, labels, repr(self))
-        names = tuple(in_suite_order(theirs, labels))
-        return names, [theirs.index(name) for name in names], theirs
-
-    def _logits(self, examples: Sequence[Example]) -> Any:
-        if self.frozen is None or self.head is None:
-            with self._precision():
-                return self._engine_network(**self.encode(examples)).logits
         torch, _ = libraries()
-        vectors = torch.from_numpy(self.frozen_features(examples)).to(self.device)
-        return self._trained_logits({"features": vectors})
+        with torch.inference_mode(), self._precision():
+            if self.frozen is None or self.head is None:
+                logits = self._engine_network(**self.encode(examples)).logits
+            else:
+                vectors = torch.from_numpy(self.frozen_features(examples)).to(self.device)
+                logits = self._trained_logits({"features": vectors})
+        probabilities: NDArray[np.float64] = logits.double().softmax(dim=-1).cpu().numpy()
+        return arranged(self._written_labels, theirs, probabilities, labels)
 
     @cached_property
     def _engine_network(self) -> Any:

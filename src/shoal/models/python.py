@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, wait
 from contextlib import contextmanager, redirect_stdout, suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
@@ -30,14 +31,12 @@ from .labels import (
     LabelNames,
     Spellings,
     check_order,
-    extreme_labels,
-    in_suite_order,
     labels_option,
     parse_labels,
     respell,
     suite_names,
 )
-from .validate import NO_OUTPUT, Given, exception_text, listed, read_given
+from .validate import NO_OUTPUT, Given, arranged, exception_text, listed, other_names, read_given
 
 OPTIONS = ("labels", "version", "timeout")
 Classes = tuple[str, ...] | None
@@ -191,15 +190,13 @@ class PythonModel:
         output = self._call(lambda: answer(asked))
         rows = [output] if isinstance(output, Mapping) else listed(output, len(examples), repr(self))
         texts = [row.get("answer") if isinstance(row, Mapping) else row for row in rows]
-        wrong = next(
-            (row for row, text in zip(rows, texts, strict=True) if not isinstance(text, str | None)), None
-        )
-        if wrong is not None:
-            raise ModelError(
-                f"{self!r} answers a question with {repr(wrong)[:200]}",
-                why="expected a text",
-                fix="return a list of texts, or of {'answer': text}",
-            )
+        for row, text in zip(rows, texts, strict=True):
+            if not isinstance(text, str | None):
+                raise ModelError(
+                    f"{self!r} answers a question with {repr(row)[:200]}",
+                    why="expected a text",
+                    fix="return a list of texts, or of {'answer': text}",
+                )
         errors = {row: NO_OUTPUT for row, text in enumerate(texts) if text is None}
         return Answers(
             (), np.zeros(len(texts), np.int64), texts=[text or "" for text in texts], errors=errors
@@ -221,19 +218,10 @@ class PythonModel:
         self._check_names(given)
         check_order(written, self.named.order, repr(self))
         theirs = suite_names(self._column_names(written, given, classes), labels, repr(self))
-        names = in_suite_order(theirs, labels)
-        arranged = given.vectors[:, [theirs.index(name) for name in names]]
-        codes = np.where(np.isfinite(arranged), arranged, -np.inf).argmax(axis=1)
-        if given.labels is not None:
-            codes, _ = self._codes(given, classes, names)
-        return Answers(
-            tuple(names),
-            codes,
-            arranged,
-            errors=given.missing,
-            label_map=dict(zip(written, theirs, strict=True)),
-            band=tuple(names) == extreme_labels(labels or ()),
-        )
+        answers = arranged(written, theirs, given.vectors, labels, given.missing)
+        if given.labels is None:
+            return answers
+        return replace(answers, predictions=self._codes(given, classes, answers.labels)[0])
 
     def _column_names(self, written: tuple[str, ...], given: Given, classes: Classes) -> tuple[str, ...]:
         """Return the name of each column, from the model or from `?labels=`."""
@@ -249,11 +237,7 @@ class PythonModel:
             return
         self._names = self._names or given.names
         if self._names != given.names:
-            raise ModelError(
-                f"{self!r} answers {some(self._names)} to some texts, and {some(given.names)} to others",
-                why="the meaning of a missing label would depend on the batch",
-                fix="give the probability of every label to each text, also if it is 0",
-            )
+            raise other_names(self._names, given.names, repr(self))
 
     def _check_width(self, named: int, width: int) -> None:
         if named != width:

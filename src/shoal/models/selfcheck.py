@@ -235,7 +235,7 @@ def _difference(examples: Sequence[Example], first: Answers, second: Answers) ->
     words = zip(_words(first, errors=True), _words(second, errors=True), strict=False)
     for example, (before, after) in zip(examples, words, strict=False):
         if before != after:
-            return f"{_shown(example)}: first {before}, then {after}", np.inf
+            return f"{' | '.join(example)[:60]!r}: first {before}, then {after}", np.inf
     moved = 0.0
     for old, new in ((first.probabilities, second.probabilities), (first.confidences, second.confidences)):
         if old is not None and new is not None and old.shape[1:] == new.shape[1:]:
@@ -244,11 +244,6 @@ def _difference(examples: Sequence[Example], first: Answers, second: Answers) ->
         elif old is not None or new is not None:
             return "probabilities came only once, or of other labels", np.inf
     return "", moved
-
-
-def _shown(example: Example) -> str:
-    text = " | ".join(example)
-    return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 # Label order

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..core.errors import ModelError, some
 from ..core.records import Answers, Case
-from .labels import NO_NAME
+from .labels import NO_NAME, extreme_labels, in_suite_order
 
 Floats = NDArray[np.float64]
 
@@ -57,6 +57,26 @@ def validated(answers: Answers, count: int, labels: Sequence[str] | None, who: s
     if confidences is not None:
         check_confidences(confidences, len(labels or answers.labels), lambda row: who)
     return replace(answers, predictions=codes, probabilities=vectors, confidences=confidences, errors=errors)
+
+
+def arranged(
+    written: Sequence[str],
+    theirs: Sequence[str],
+    vectors: Floats,
+    labels: Sequence[str] | None,
+    errors: Mapping[int, str] | None = None,
+) -> Answers:
+    """Return probabilities of labels that the model calls `written` and the suite `theirs`, in the suite's order."""
+    names = tuple(in_suite_order(theirs, labels))
+    columns = vectors[:, [theirs.index(name) for name in names]]
+    return Answers(
+        names,
+        np.where(np.isfinite(columns), columns, -np.inf).argmax(axis=1),
+        columns,
+        errors=errors or {},
+        label_map=dict(zip(written, theirs, strict=True)),
+        band=names == extreme_labels(labels or ()),
+    )
 
 
 def shortened(message: str) -> str:
@@ -313,17 +333,20 @@ def _named(rows: Sequence[Mapping[Any, Any]], missing: Mapping[int, str], who: s
     """Read probabilities by name; every row has the same names."""
     table = [{str(name): number for name, number in row.items()} for row in rows]
     names = sorted({name for row in table for name in row})
-    sparse = next(
-        (row for place, row in enumerate(table) if place not in missing and len(row) < len(names)), None
-    )
-    if sparse is not None:
-        raise ModelError(
-            f"{who} answers {some(names)} to some texts, and {some(sparse)} to others",
-            why="the meaning of a missing label would depend on the batch",
-            fix="give the probability of every label to each text, also if it is 0",
-        )
+    for place, row in enumerate(table):
+        if place not in missing and len(row) < len(names):
+            raise other_names(names, row, who)
     vectors = _floats([[row.get(name, np.nan) for name in names] for row in table], who)
     return Given(vectors=vectors, names=tuple(names), missing=missing, ordered=False)
+
+
+def other_names(first: Iterable[str], second: Iterable[str], who: str) -> ModelError:
+    """Return the error for answers by name that do not have the same labels."""
+    return ModelError(
+        f"{who} answers {some(first)} to some texts, and {some(second)} to others",
+        why="the meaning of a missing label would depend on the batch",
+        fix="give the probability of every label to each text, also if it is 0",
+    )
 
 
 def _vectors(rows: Sequence[Any], missing: Mapping[int, str], who: str) -> Given:

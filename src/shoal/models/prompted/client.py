@@ -155,7 +155,13 @@ class Client:
         read = estimated_tokens(body["messages"])
         reserved = self.spending.reserve(read, body["max_tokens"])
         try:
-            async with self._post(body, key) as response:
+            async with self._session.post(
+                f"{self.url}/chat/completions",
+                data=json.dumps(body).encode(),
+                headers={"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
+                proxy=self._proxy,
+                allow_redirects=False,
+            ) as response:
                 raw = await _body(response)
             if not 200 <= response.status < 300:
                 return self._failure(response, raw, key)
@@ -168,15 +174,6 @@ class Client:
             return completion
         finally:
             self.spending.release(reserved)
-
-    def _post(self, body: dict[str, Any], key: str) -> Any:
-        return self._session.post(
-            f"{self.url}/chat/completions",
-            data=json.dumps(body).encode(),
-            headers={"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
-            proxy=self._proxy,
-            allow_redirects=False,
-        )
 
     def _failure(self, response: Any, raw: bytes, key: str) -> Failure:
         text = raw.decode(errors="replace")
@@ -205,7 +202,12 @@ class Client:
                 fix="url=, with the address that you trust",
             )
         if status in (401, 403, 404) or failure.out_of_quota:
-            raise ModelError(f"{self.who}: {failure.message}", fix=self._remedy(failure))
+            fixes = {
+                404: f"check the model's name, and that the server's interface begins at {self.url}",
+                429: "add credit; the same command resumes",
+            }
+            key = f"put the key into the environment variable {self.key_from or 'that key_from= names'}"
+            raise ModelError(f"{self.who}: {failure.message}", fix=fixes.get(status, key))
         if 400 <= status < 500 and status not in RETRYABLE:
             raise RefusedError(failure.message)
         if failure.wait is not None and failure.wait > PATIENCE:
@@ -214,13 +216,6 @@ class Client:
                 why=failure.message,
                 fix="the same command later; it resumes",
             )
-
-    def _remedy(self, failure: Failure) -> str:
-        if failure.out_of_quota:
-            return "add credit; the same command resumes"
-        if failure.status == 404:
-            return f"check the model's name, and that the server's interface begins at {self.url}"
-        return f"put the key into the environment variable {self.key_from or 'that key_from= names'}"
 
     async def _sleep(self, seconds: float) -> None:
         with suppress(TimeoutError):
@@ -258,7 +253,9 @@ class Client:
         import aiohttp
 
         # Some versions of aiohttp log a cookie that they cannot read, and a server may have put the key there.
-        logging.getLogger("aiohttp.client").addFilter(_is_not_about_cookies)
+        logging.getLogger("aiohttp.client").addFilter(
+            lambda record: "cookie" not in record.getMessage().lower()
+        )
         # A compressed body could unpack to any size, so none is accepted. Cookies are not kept.
         session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0),
@@ -280,10 +277,6 @@ class Client:
         """
         parts = urlsplit(self.url)
         return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
-
-
-def _is_not_about_cookies(record: logging.LogRecord) -> bool:
-    return "cookie" not in record.getMessage().lower()
 
 
 async def _body(response: Any) -> bytes:

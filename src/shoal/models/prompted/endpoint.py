@@ -10,7 +10,6 @@ self-check reports the choice. Each example is a request of its own, and several
 
 import hashlib
 import json
-import math
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -345,12 +344,12 @@ def _digest(messages: list[Message]) -> str:
 
 def _spending(spec: ModelSpec) -> Spending:
     price = spec_price(spec)
-    budget = spec.number("budget", math.nan, 0) if spec.options.get("budget") else None
-    if budget is not None and (price is None or budget == 0):
+    budget = spec.number("budget", 2, 1e-6) if "budget" in spec.options else None
+    if budget is not None and price is None:
         raise ModelError(
-            f"{spec.who}: budget={budget:g}" + ("" if price else " without price"),
-            why="it allows no request" if price else "shoal needs the price of tokens",
-            fix="budget=2" if price else "price=input:0.15,output:0.60, per million tokens",
+            f"{spec.who}: budget={budget:g} without price",
+            why="shoal needs the price of tokens",
+            fix="price=input:0.15,output:0.60, per million tokens",
         )
     return Spending(price, budget, spec.who)
 
@@ -369,8 +368,8 @@ def _checked_url(spec: ModelSpec) -> str:
         is_valid = parts.scheme in ("http", "https") and parts.port != 0
         is_valid &= re.fullmatch(r"[^\s/\\%<>\"{}|^`\x00-\x1f]+", parts.hostname or "") is not None
         is_valid &= url.isprintable() and " " not in url
-    except ValueError as problem:  # brackets that do not close, a port that is not a number
-        raise ModelError(f"{spec.who}: url={url!r}", why=str(problem), fix=URL_EXAMPLE) from None
+    except ValueError:  # brackets that do not close, a port that is not a number
+        is_valid = False
     if not is_valid:
         raise ModelError(f"{spec.who}: url={url!r}", why="not an HTTP address", fix=URL_EXAMPLE)
     return url.rstrip("/")

@@ -45,6 +45,7 @@ class PromptEncoder:
     ) -> None:
         self.tokenizer, self.prompt, self.who, self.date = tokenizer, prompt, who, date
         self.chat = chat and bool(tokenizer.chat_template)
+        self._template = self._dated_template() if self.chat else ""
 
     def text(self, example: Example) -> str:
         """Return the whole prompt, with placeholders for special tokens in the example."""
@@ -101,8 +102,6 @@ class PromptEncoder:
             messages = [{**first, "content": f"{system}\n\n{first['content']}"}, *messages[2:]]
         try:
             return self._render(messages)
-        except ModelError:
-            raise
         except Exception as problem:
             raise ModelError(
                 f"{self.who}: its chat template fails on this prompt",
@@ -118,8 +117,6 @@ class PromptEncoder:
             return probe in self._render(
                 [{"role": "system", "content": probe}, {"role": "user", "content": "In the user message."}]
             )
-        except ModelError:
-            raise
         except Exception:  # templates reject roles in many ways
             return False
 
@@ -139,9 +136,8 @@ class PromptEncoder:
     def _day(self) -> datetime:
         return datetime.strptime(self.date, "%Y-%m-%d")
 
-    @cached_property
-    def _template(self) -> str:
-        """The model's template, with the job's date instead of today's."""
+    def _dated_template(self) -> str:
+        """Return the model's template, with the job's date instead of today's."""
         written: str = self.tokenizer.get_chat_template()
         if not self.date and any(word in written for word in DATES):
             raise ModelError(

@@ -34,12 +34,17 @@ SHOWN = 3
 
 def match_rows(columns: Columns, cases: Sequence[Case], whole: Sequence[Case]) -> NDArray[np.int64]:
     """Return the row that answers each example of the cases; `whole` is their suite."""
-    match = _match_by_id if columns.identities else _match_by_order
+    by_id = bool(columns.identities)
+    match = _match_by_id if by_id else _match_by_order
     rows = match(columns, CaseTable.of(cases), CaseTable.of(whole))
     for name, texts in columns.texts.items():
         examples = chain.from_iterable(case.examples for case in cases)
         carried = (
-            (f"{columns.unit} {columns.lines[row]}{columns.id_of(row)}", texts[row], example)
+            (
+                f"{columns.unit} {columns.lines[row]}{f' ({columns.key(row)})' if by_id else ''}",
+                texts[row],
+                example,
+            )
             for row, example in zip(rows.tolist(), examples, strict=True)
         )
         refuse_other_texts(columns.path, name, carried)

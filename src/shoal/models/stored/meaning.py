@@ -46,9 +46,9 @@ class Meaning:
 
 def label_answers(request: Request, columns: Columns, rows: NDArray[np.int64]) -> Answers:
     """Return the answers of the rows, with the suite's labels."""
-    width = _width(columns)
-    details = _parse_replies(request, columns, rows) if columns.generated else ()
-    meaning = read_meaning(request, columns, width)
+    width, reader = _width(columns), _LabelReader(request, columns)
+    details = _parse_replies(reader, rows) if columns.generated else ()
+    meaning = _read_meaning(reader, width)
     table = _table(columns, meaning, width)
     codes = _codes(columns, meaning, table)
     if width > 1:
@@ -67,13 +67,13 @@ def label_answers(request: Request, columns: Columns, rows: NDArray[np.int64]) -
     )
 
 
-def _parse_replies(request: Request, columns: Columns, rows: NDArray[np.int64]) -> list[dict[str, str]]:
+def _parse_replies(reader: "_LabelReader", rows: NDArray[np.int64]) -> list[dict[str, str]]:
     """Read labels from generated replies as from an endpoint's, and return the details of each answer.
 
     A reply without a label becomes an error of its row. If no reply is exactly a label, the words of the log may be
     other names of the labels, so that nothing is parsed.
     """
-    reader = _LabelReader(request, columns)
+    columns, known = reader.file, reader.suite.known
     labels = {word: reader.label(word) for word in _distinct_words(columns)}
     details: list[dict[str, Any]] = [
         {} if word is None else {SAID: str(word)} for word in columns.predictions
@@ -85,7 +85,7 @@ def _parse_replies(request: Request, columns: Columns, rows: NDArray[np.int64]) 
             columns.predictions[row] = name = reader.label_in(str(word))
             if name is None:
                 answer = without_thinking(str(word)) or str(word)
-                reply = unread_reply(answer, request.labels.known, **details[row])
+                reply = unread_reply(answer, known, **details[row])
                 columns.errors[row], details[row] = reply.error, dict(reply.details)
     return [details[row] for row in rows.tolist()]
 
@@ -148,10 +148,10 @@ def _codes(columns: Columns, meaning: Meaning, table: NDArray[np.float64]) -> ND
 # Labels
 
 
-def read_meaning(request: Request, columns: Columns, width: int) -> Meaning:
+def _read_meaning(reader: "_LabelReader", width: int) -> Meaning:
     """Return the suite's label of every answer and of every column of probabilities."""
+    request, columns = reader.request, reader.file
     words = _distinct_words(columns)
-    reader = _LabelReader(request, columns)
     by_column = reader.columns(width) if width > 1 else ()
     answers = reader.answers(words)
     labels = _label_space(request.labels, by_column, list(answers.values()))

@@ -27,7 +27,7 @@ from ...data.cells import value_at
 from ...data.log import common_choices, lettered, probabilities, questions
 from ...data.logs import open_log
 from ...data.tables import is_table, open_rows
-from .columns import Columns, Key, Request, number_from, shown
+from .columns import Columns, Key, Options, Request, number_from, shown
 from .matching import SINGLE, refuse_other_texts
 from .records import IDS, read_records
 
@@ -111,15 +111,11 @@ def read_text(request: Request, *, label: bool, least: int, most: int = 10**6) -
 
 # Logs of other tools
 
-BY_COLUMN = ("format", "id", "label", "probabilities", "rows")
-"""Options that name columns: then the file is read as a table or JSON like any other."""
-
 
 def is_log(request: Request, start: bytes) -> bool:
-    """Return whether a file is a log, and no option names its columns."""
-    options = request.options
-    named = [name for name in BY_COLUMN if getattr(options, name) not in ("", None)]
-    return not named and not request.path.is_dir() and open_log(request.path) is not None
+    """Return whether a file is a log, and no option but `labels` makes it a table or JSON like any other."""
+    is_bare = request.options == Options(labels=request.options.labels)
+    return is_bare and not request.path.is_dir() and open_log(request.path) is not None
 
 
 def read_log(request: Request) -> Columns:
@@ -146,7 +142,7 @@ def read_log(request: Request) -> Columns:
         texts.append("\n".join(answered.texts))
         key = Key(None, *(sample.case or (sample.id, 0)))
         if not answered.answer:
-            columns.add_error(number, sample.error or "the answer is empty", key)
+            columns.add(number, None, (), key, sample.error or "the answer is empty")
         else:
             fits = len(question.likelihoods) == len(choices) > 1
             shares = probabilities(question.likelihoods) if fits else ()
@@ -245,7 +241,10 @@ TEXT_FORMATS = tuple(name for name, reader in READERS.items() if reader.options 
 
 def read_file(request: Request, given: Mapping[str, str]) -> Columns:
     """Read the whole file and check it line by line; `given` are the options of the spec."""
-    path, name = request.path, request.options.format or _recognised(request)
+    path, name = request.path, request.options.format
+    if not name:
+        start = b"" if path.is_dir() else first_bytes(path, 4096).removeprefix(BOM)
+        name = next(name for name, reader in READERS.items() if reader.recognises(request, start))
     if name not in READERS:
         raise ModelError(
             f"{path}: unknown format {name!r}",
@@ -264,9 +263,3 @@ def read_file(request: Request, given: Mapping[str, str]) -> Columns:
     if not columns.lines:
         raise DataError(f"{path}: no predictions", fix="check that this is the right file")
     return columns
-
-
-def _recognised(request: Request) -> str:
-    """Return the format of a file, from its first bytes and its name."""
-    start = b"" if request.path.is_dir() else first_bytes(request.path, 4096).removeprefix(BOM)
-    return next(name for name, reader in READERS.items() if reader.recognises(request, start))

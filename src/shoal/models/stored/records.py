@@ -220,7 +220,7 @@ def _numbers_of_block(cells: Cells, fields: Fields) -> tuple[NDArray[np.float64]
 def _add(columns: Columns, fields: Fields, number: int, row: Row) -> None:
     key = _key(row, fields.identity, columns.alike) if fields.identity else None
     if not fields.is_table and row.get("error"):
-        return columns.add_error(number, str(row["error"]), key)
+        return columns.add(number, None, (), key, str(row["error"]))
     prediction = _prediction(value_at(row, fields.answer), fields.answer) if fields.answer else None
     given = _numbers(row, prediction, fields)
     if prediction is None and fields.answer and fields.is_table:
