@@ -95,7 +95,14 @@ class Checkpoint:
                         why="a vocabulary of its three lines would be read without an error",
                         fix=f"git lfs pull, in {path.parent}",
                     )
-        self._refuse_code()
+        for name in ("config.json", "tokenizer_config.json"):
+            # Without its code, it is another model, even if Transformers knows its type.
+            if (self.place / name).is_file() and self._json(name).get("auto_map"):
+                raise ModelError(
+                    f"hf:{self.name}: auto_map in {name}",
+                    why="it comes with code, which shoal never runs",
+                    fix="wrap it in a function: python:module:name",
+                )
         return self.place
 
     @property
@@ -152,7 +159,18 @@ class Checkpoint:
     def network(self, asked: str) -> Any:
         """Return the network with the head for a request; every weight comes from the checkpoint."""
         network, report = self._load(asked)
-        self._refuse_random(report, HEADS[asked][1], network.config)
+        head, labels = HEADS[asked][1], network.config.num_labels
+        # No representation uses an encoder's pooler.
+        lost = [key for key in _lost(report) if head != "encoder" or "pooler." not in key]
+        if lost:
+            is_classifier = head == "classifier"
+            raise ModelError(
+                f"hf:{self.name} has no trained {head}{f' for {labels} labels' if is_classifier else ''}",
+                why=f"its head would be random: {some(lost, 3)} are not in the checkpoint",
+                fix="a fine-tuned checkpoint, or add train.on to the plan"
+                if is_classifier
+                else f"a checkpoint saved with its {head}",
+            )
         return network.eval()
 
     def with_fresh_head(self, labels: Sequence[str], seed: int, asked: str = "classify") -> Any:
@@ -289,29 +307,6 @@ class Checkpoint:
                 fix="download the rest of the model, or save it again with save_pretrained",
             )
         return self.place / path
-
-    def _refuse_code(self) -> None:
-        """Raise if the model comes with code: without it, it is another model, even if Transformers knows its type."""
-        for name in ("config.json", "tokenizer_config.json"):
-            if (self.place / name).is_file() and self._json(name).get("auto_map"):
-                raise ModelError(
-                    f"hf:{self.name}: auto_map in {name}",
-                    why="it comes with code, which shoal never runs",
-                    fix="wrap it in a function: python:module:name",
-                )
-
-    def _refuse_random(self, report: dict[str, Any], head: str, config: Any) -> None:
-        # No representation uses an encoder's pooler.
-        lost = [key for key in _lost(report) if head != "encoder" or "pooler." not in key]
-        if lost:
-            labels = f" for {config.num_labels} labels" if head == "classifier" else ""
-            raise ModelError(
-                f"hf:{self.name} has no trained {head}{labels}",
-                why=f"its head would be random: {some(lost, 3)} are not in the checkpoint",
-                fix="a fine-tuned checkpoint, or add train.on to the plan"
-                if head == "classifier"
-                else f"a checkpoint saved with its {head}",
-            )
 
     @contextmanager
     def _explained(self, what: str) -> Iterator[None]:

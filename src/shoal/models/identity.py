@@ -67,7 +67,8 @@ def import_watched(name: str) -> ModuleType:
         module = import_module(name)
     finally:
         _opened = outer
-    fresh = {key for key in set(sys.modules) - before if _is_user_module(sys.modules[key])}
+    paths = {key: getattr(sys.modules[key], "__file__", None) for key in set(sys.modules) - before}
+    fresh = {key for key, path in paths.items() if path and is_user_file(Path(path).resolve())}
     _read_by.update({key: {} for key in fresh})
     written = {path for path, writes, _ in opened if writes}
     for path, _, importing in opened:
@@ -205,11 +206,6 @@ def _absolute(path: Path) -> Path:
 def is_user_file(path: Path) -> bool:
     """Return whether a file belongs to the user: not installed, not the system's, not part of shoal."""
     return not any(path.is_relative_to(place) for place in NOT_USERS) and not set(INSTALLED) & set(path.parts)
-
-
-def _is_user_module(module: Any) -> bool:
-    path = getattr(module, "__file__", None)
-    return path is not None and is_user_file(Path(path).resolve())
 
 
 def _counts(path: Path) -> bool:

@@ -217,19 +217,15 @@ class PythonModel:
         self._check_width(len(written), width)
         self._check_names(given)
         check_order(written, self.named.order, repr(self))
-        theirs = suite_names(self._column_names(written, given, classes), labels, repr(self))
+        names = tuple(self._meaning(word, classes) for word in written)
+        if self.named.order:
+            self._check_width(len(self.named.order), width)
+            names = self.named.order if given.ordered else names
+        theirs = suite_names(names, labels, repr(self))
         answers = arranged(written, theirs, given.vectors, labels, given.missing)
         if given.labels is None:
             return answers
         return replace(answers, predictions=self._codes(given, classes, answers.labels)[0])
-
-    def _column_names(self, written: tuple[str, ...], given: Given, classes: Classes) -> tuple[str, ...]:
-        """Return the name of each column, from the model or from `?labels=`."""
-        if self.named.order:
-            self._check_width(len(self.named.order), len(written))
-            if given.ordered:
-                return self.named.order
-        return tuple(self._meaning(word, classes) for word in written)
 
     def _check_names(self, given: Given) -> None:
         """Raise if answers by name have other labels than in the batches before."""

@@ -227,6 +227,7 @@ class _LabelReader:
     # Columns of probabilities
 
     def columns(self, width: int) -> tuple[str, ...]:
+        """Return the label of each column: all of the suite's, or the two extremes of three."""
         names, order = self.file.column_names, self.given.order
         by_name = [self.name(name) for name in names]
         explicit = self.request.options.probabilities is not None
@@ -239,12 +240,23 @@ class _LabelReader:
                 fix=f"one name per probability; the suite's labels are {self.suite}",
             )
         if use_order:
-            return self._checked([self._ours(name) for name in order])
-        if not names:
-            return self._checked(self._by_place(width))
-        if None in by_name:
+            labels = [self._ours(name) for name in order]
+        elif None in by_name:
             raise self._refused(names, _map_line(names, self.suite))
-        return self._checked([label for label in by_name if label is not None])
+        else:
+            labels = [label for label in by_name if label is not None] or self._by_place(width)
+        absent = (
+            sorted(set(self.suite.known) - set(labels))
+            if set(labels) != set(extreme_labels(self.suite.names))
+            else []
+        )
+        if absent or len(set(labels)) < len(labels):
+            raise DataError(
+                f"{self.request.path}: probabilities of {', '.join(labels)}; the suite's labels are {self.suite}",
+                why=f"missing: {', '.join(absent)}" if absent else "two columns have the same label",
+                fix=LABELS_ALONE,
+            )
+        return tuple(labels)
 
     def _by_place(self, width: int) -> list[str]:
         """Return the suite's labels in order, if the format has that convention."""
@@ -260,26 +272,29 @@ class _LabelReader:
             return places
         raise self._refused([f"{width} probabilities without names"], _list_line(width, suite))
 
-    def _checked(self, labels: Sequence[str]) -> tuple[str, ...]:
-        """Return the labels; raise unless they are all of the suite's, or the two extremes of three."""
-        known = set(self.suite.names) or set(map(str, self.suite.numbers))
-        absent = sorted(known - set(labels)) if set(labels) != set(extreme_labels(self.suite.names)) else []
-        if absent or len(set(labels)) < len(labels):
-            raise DataError(
-                f"{self.request.path}: probabilities of {', '.join(labels)}; the suite's labels are {self.suite}",
-                why=f"missing: {', '.join(absent)}" if absent else "two columns have the same label",
-                fix=LABELS_ALONE,
-            )
-        return tuple(labels)
-
     # Answers
 
     def answers(self, words: Sequence[Prediction]) -> dict[Prediction, str]:
-        labels = {word: self.label(word) for word in words}
-        unknown = [word for word in words if labels[word] is None]
-        if unknown:
-            raise self._refused_answers(words, unknown)
-        return {word: label for word, label in labels.items() if label is not None}
+        """Return the label of each answer.
+
+        The error for unknown answers names the line of a single slip, and for other labels the option to add.
+        """
+        labels = {word: label for word in words if (label := self.label(word)) is not None}
+        unknown = [word for word in words if word not in labels]
+        if not unknown:
+            return labels
+        texts = [str(word).strip() for word in words]
+        numbers = [number for word in words if (number := _number(word)) is not None]
+        are_numbers = len(numbers) == len(words)
+        if labels or (are_numbers and (self.file.numbered or self.suite.numbers)):
+            row = self.file.predictions.index(unknown[0])
+            raise DataError(
+                f"{self.file.where(row)}: label {shown(unknown[0])} is not one of {self.suite}",
+                fix=nearest(_cut(str(unknown[0])), self.suite.known)
+                or _map_line(texts if numbers else [str(unknown[0])], self.suite),
+            )
+        line = _list_line(max(numbers) + 1, self.suite) if are_numbers else _map_line(texts, self.suite)
+        raise self._refused([f"answers {some(sorted(map(_cut, texts)), 8)}"], line)
 
     def label_in(self, reply: str) -> str | None:
         """Return the only name of a label that a reply gives, in the file's or the suite's words."""
@@ -320,22 +335,6 @@ class _LabelReader:
             why="the mapping is unknown; a wrong guess would invert every prediction",
             fix=line,
         )
-
-    def _refused_answers(self, words: Sequence[Prediction], unknown: Sequence[Prediction]) -> DataError:
-        """Return the error for unknown answers: a single slip with its line, other labels with the option to add."""
-        texts = [str(word).strip() for word in words]
-        numbers = [number for word in words if (number := _number(word)) is not None]
-        counted = self.file.numbered or bool(self.suite.numbers)
-        if len(unknown) < len(words) or (counted and len(numbers) == len(words)):
-            row = self.file.predictions.index(unknown[0])
-            return DataError(
-                f"{self.file.where(row)}: label {shown(unknown[0])} is not one of {self.suite}",
-                fix=nearest(_cut(str(unknown[0])), self.suite.known)
-                or _map_line(texts if numbers else [str(unknown[0])], self.suite),
-            )
-        are_numbers = len(numbers) == len(words)
-        line = _list_line(max(numbers) + 1, self.suite) if are_numbers else _map_line(texts, self.suite)
-        return self._refused([f"answers {some(sorted(map(_cut, texts)), 8)}"], line)
 
 
 def _label_space(suite: SuiteLabels, by_column: Sequence[str], answered: Sequence[str]) -> tuple[str, ...]:

@@ -122,7 +122,14 @@ def _choose(request: Request, where: str, first: Row, *, is_table: bool) -> Fiel
 
 def _choose_columns(request: Request, names: Sequence[str], identity: str) -> Fields:
     """Choose the columns of a table by their names."""
-    answer = request.options.label or _answer_column(request, names)
+    answers = [name for name in ANSWERS if name in names]
+    if len(answers) > 1 and not request.options.label:
+        raise DataError(
+            f"{request.path}, line 1: several columns may hold the model's answers",
+            why=" or ".join(answers),
+            fix=f"?label={answers[1]}",
+        )
+    answer = request.options.label or next(iter({"label", "pred"} & set(answers)), "")
     chosen = request.options.probabilities
     if chosen is None:
         chosen = _label_columns(request, [name for name in names if name not in (identity, answer)])
@@ -135,17 +142,6 @@ def _choose_columns(request: Request, names: Sequence[str], identity: str) -> Fi
             fix="?label=COLUMN, or ?probabilities=COLUMN,COLUMN&labels=NAME,NAME in the same order",
         )
     return Fields(identity, answer, chosen, is_table=True)
-
-
-def _answer_column(request: Request, names: Sequence[str]) -> str:
-    there = [name for name in ANSWERS if name in names]
-    if len(there) > 1:
-        raise DataError(
-            f"{request.path}, line 1: several columns may hold the model's answers",
-            why=" or ".join(there),
-            fix=f"?label={there[1]}",
-        )
-    return there[0] if there and there[0] in ("label", "pred") else ""
 
 
 def _label_columns(request: Request, names: Sequence[str]) -> tuple[str, ...]:
