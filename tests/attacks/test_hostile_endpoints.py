@@ -106,7 +106,7 @@ def model_of(server, attack, *options):
     async def sleep(seconds):
         model.waits.append(seconds)
 
-    model.client.sleep = sleep
+    model.client._sleep = sleep
     return model
 
 

@@ -8,10 +8,8 @@ import pytest
 
 from shoal import load_model
 from shoal.core.errors import ModelError
-from shoal.core.records import Case
 from shoal.models import identity
 from shoal.models.asking import classify_safely
-from shoal.models.selfcheck import self_check
 
 # Users write open(...).read().
 pytestmark = pytest.mark.filterwarnings(
@@ -85,15 +83,8 @@ def test_what_is_installed_does_not_count(project):
     assert known_by()["keyed by"] == ["mine.py"]
 
 
-READS = {
-    "open": 'weights = open("data.txt").read()\n',
-    "path": 'from pathlib import Path\nweights = Path(__file__).with_name("data.txt").read_bytes()\n',
-}
-
-
-@pytest.mark.parametrize("how", READS)
-def test_files_that_are_read_while_it_is_imported_count(project, how):
-    project(mine=READS[how] + ANSWER, data__dot__txt="1")
+def test_files_that_are_read_while_it_is_imported_count(project):
+    project(mine='weights = open("data.txt").read()\n' + ANSWER, data__dot__txt="1")
     before = known_by()
     assert before["keyed by"] == ["mine.py", "data.txt"]
     project(data__dot__txt="2")
@@ -166,22 +157,3 @@ def test_a_module_that_cannot_be_imported_has_its_source_until_it_is_asked(proje
     assert before["keyed by"] == ["helper.py", "mine.py"]
     with pytest.raises(ModelError, match=r"importing its module failed[\s\S]*ZeroDivisionError[\s\S]*try: "):
         classify_safely(load_model("python:mine:model"), [("a",), ("b",)], LABELS)
-
-
-def test_a_file_that_is_opened_only_when_asked_is_told_by_the_self_check(project):
-    lazy = 'def model(texts):\n    open("da" + "ta.txt").read()\n    return ["yes" for text in texts]\n'
-    project(mine=lazy, data__dot__txt="1")
-    cases = [Case(str(number), ((f"text {number}",),)) for number in range(10)]
-
-    def late(spec):
-        return [check for check in self_check(load_model(spec), cases, LABELS) if "reads" in check.name]
-
-    (check,) = late("python:mine:model")
-    assert (
-        check.ok is False
-        and "the first request opened data.txt" in check.detail
-        and "?version=" in check.detail
-    )
-    assert late("python:mine:model?version=3") == []
-    project(mine='open("data.txt").read()\n' + lazy)
-    assert late("python:mine:model") == []

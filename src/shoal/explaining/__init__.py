@@ -46,7 +46,7 @@ def explain(
     for start in range(0, len(examples), size):
         part = examples[start : start + size]
         copies = copies_of(model, part, labels, config)
-        rngs = [generator(config.seed, example) for example in part]
+        rngs = [np.random.default_rng([config.seed, int(example_id(row), 16)]) for row in part]
         explained += attribute(copies, config, rngs)
     for row in explained:
         if not np.isfinite(row.values).all():
@@ -66,8 +66,3 @@ def find_explainer(method: str) -> Any:
             fix=nearest(method, EXPLAINERS) or next(iter(EXPLAINERS)),
         )
     return import_module(f".{method}", __name__)
-
-
-def generator(seed: int, example: Example) -> np.random.Generator:
-    """Return the random generator of an example."""
-    return np.random.default_rng([seed, int(example_id(example), 16)])

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from ..core.errors import PlanError, nearest
 
 Values = NDArray[np.float64]
+SPECIAL = -1
+"""Text index of tokens outside all texts, such as [CLS]."""
 LARGEST_GAP = 0.05
 """A larger completeness gap is a warning."""
 SMALLEST_DIFFERENCE = 0.01

@@ -5,23 +5,44 @@ Identical copies are queried once, even across examples.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.errors import ModelError, some
+from ..core.errors import ModelError
 from ..core.records import Example
 from ..models.asking import classify_safely
 from ..models.batching import Questions, batch_plan
-from ..models.copies import SPECIAL, Pieces, Row, ask_rows, label_order, tokenize_examples
+from ..models.checkpoint import libraries
+from ..models.forward import length_batches, narrowed, padded, run_parallel, tokens_per_batch
 from ..models.hf import HFModel
 from ..models.interface import Classifier, StoredAnswers
-from .attributions import Attribution, ExplainConfig, Units, Values, explained_columns, word_spans
+from ..models.labels import in_suite_order, suite_names
+from ..models.loaded import tokenizer_inputs
+from .attributions import SPECIAL, Attribution, ExplainConfig, Units, Values, explained_columns, word_spans
 
+Numbers = NDArray[np.int64]
 Present = NDArray[np.bool_]  # (copies, units)
 Draw = Callable[[Units, ExplainConfig, np.random.Generator], Present]
 Fit = Callable[[Present, Values, tuple[float, float], ExplainConfig], Values]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An example, or a copy of it, as token ids."""
+
+    ids: Numbers  # (tokens,)
+    segments: Numbers | None  # (tokens,) token type ids, if the network takes them
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces(Row):
+    """The tokens of an example and their origin."""
+
+    texts: tuple[int, ...]  # (tokens,) index of the text in the example, or SPECIAL
+    spans: tuple[tuple[int, int], ...]  # (tokens,) start and end in that text
 
 
 class TokenCopies:
@@ -33,8 +54,10 @@ class TokenCopies:
         self.model = model
         self.mask: int | None = model.tokenizer.mask_token_id
         self.absent = "drop" if self.mask is None else "mask"
-        self.labels, self.network_columns = label_order(model, labels)
-        self.pieces = tokenize_examples(model, examples)
+        theirs = suite_names(model.own_labels, labels, repr(model))
+        self.labels = tuple(in_suite_order(theirs, labels))
+        self.network_columns = [theirs.index(name) for name in self.labels]
+        self.pieces = _tokenized(model, examples)
         placed = [
             _place(pieces, example, model.tokenizer.convert_ids_to_tokens, specials=config.specials)
             for pieces, example in zip(self.pieces, examples, strict=True)
@@ -48,13 +71,50 @@ class TokenCopies:
         rows: list[Row] = []
         for pieces, unit_of, wanted in zip(self.pieces, self.unit_of, present, strict=True):
             kept = np.column_stack([wanted, np.ones(len(wanted), np.bool_)])[:, unit_of]
-            rows += _dropped(pieces, kept) if self.mask is None else _masked(pieces, kept, self.mask)
-        answers = ask_rows(self.model, rows)[:, self.network_columns]
+            if self.mask is None:
+                rows += _dropped(pieces, kept)
+            else:
+                rows += [Row(ids, pieces.segments) for ids in np.where(kept, pieces.ids, self.mask)]
+        answers = _ask_rows(self.model, rows)[:, self.network_columns]
         return np.split(answers, np.cumsum([len(wanted) for wanted in present])[:-1])
 
 
-def _masked(pieces: Pieces, kept: Present, mask: int) -> list[Row]:
-    return [Row(ids, pieces.segments) for ids in np.where(kept, pieces.ids, mask)]
+def _tokenized(model: HFModel, examples: Sequence[Example]) -> list[Pieces]:
+    """Return the tokens of whole examples; raise if one exceeds the model's limit."""
+    model.require_offsets()
+    model.refuse_truncation(examples, "truncated words cannot be explained")
+    encoded = model.tokenizer(tokenizer_inputs(examples), return_offsets_mapping=True, verbose=False)
+    segments = encoded.get("token_type_ids")
+    return [
+        Pieces(
+            np.array(ids, np.int64),
+            None if segments is None else np.array(segments[number], np.int64),
+            tuple(SPECIAL if source is None else source for source in encoded.sequence_ids(number)),
+            tuple((start, end) for start, end in encoded["offset_mapping"][number]),
+        )
+        for number, ids in enumerate(encoded["input_ids"])
+    ]
+
+
+def _ask_rows(model: HFModel, rows: Sequence[Row]) -> Values:
+    """Return probabilities (rows, labels) in the model's own order; equal rows are computed once."""
+    torch, _ = libraries()
+    keys = [(row.ids.tobytes(), None if row.segments is None else row.segments.tobytes()) for row in rows]
+    row_of = dict(zip(keys, rows, strict=True))
+    place = {key: number for number, key in enumerate(row_of)}
+    distinct = list(row_of.values())
+    network = model.network("classify")
+    answers = np.zeros((len(distinct), network.config.num_labels))
+
+    def look(part: list[int]) -> None:
+        inputs = padded([distinct[at] for at in part], model.tokenizer.pad_token_id, network.device)
+        with torch.inference_mode():
+            answers[part] = network(**inputs).logits.double().softmax(dim=-1).cpu().numpy()
+
+    with narrowed(network):
+        parts = list(length_batches([len(row.ids) for row in distinct], tokens_per_batch(network)))
+        run_parallel(network, look, parts)
+    return answers[[place[key] for key in keys]]
 
 
 def _dropped(pieces: Pieces, kept: Present) -> list[Row]:
@@ -163,11 +223,6 @@ class TextCopies:
                 f"{self.model!r} gives labels without probabilities",
                 why="attributions explain the probability of a label",
                 fix="return the probabilities of all labels: an array (examples, labels)",
-            )
-        if self.labels and answers.labels != self.labels:
-            raise ModelError(
-                f"{self.model!r} changes its labels from {some(self.labels)} to {some(answers.labels)}",
-                fix="return the same labels in the same order every time",
             )
         self.labels = answers.labels
         return answers.probabilities

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..core.errors import ModelError
 from ..models.checkpoint import libraries
-from ..models.copies import Row
 from ..models.forward import length_batches, narrowed, padded, run_parallel, tokens_per_batch
 from .attributions import Attribution, ExplainConfig, Values, explained_columns
 from .copies import Copies, TokenCopies
@@ -85,14 +84,15 @@ def _integrate(
     points = [*places, *sides]
     gradients = [np.zeros((steps, len(pieces.ids))) for pieces in copies.pieces]
     outputs = np.zeros(len(sides))
+    stack = torch.nn.utils.rnn.pad_sequence
 
     def look(part: list[int]) -> None:
         rows = [copies.pieces[points[at][0]] for at in part]
-        inputs: dict[str, Any] = padded([Row(row.ids, row.segments) for row in rows], pad, network.device)
-        width = inputs.pop("input_ids").shape[1]
+        inputs: dict[str, Any] = padded(rows, pad, network.device)
+        inputs.pop("input_ids")
         reaches = torch.tensor([points[at][1] for at in part], device=network.device)[:, None, None]
-        first = _stacked([ends[points[at][0]][0] for at in part], width)
-        last = _stacked([ends[points[at][0]][1] for at in part], width)
+        first = stack([ends[points[at][0]][0] for at in part], batch_first=True)
+        last = stack([ends[points[at][0]][1] for at in part], batch_first=True)
         line = last - first
         here = (first + reaches * line).requires_grad_()
         chosen = _chosen(
@@ -112,14 +112,6 @@ def _integrate(
         run_parallel(network, look, list(length_batches(lengths, tokens_per_batch(network))))
     pairs = outputs.reshape(-1, 2).tolist()
     return [table.mean(axis=0) for table in gradients], [(first, last) for first, last in pairs]
-
-
-def _stacked(rows: "Sequence[Tensor]", width: int) -> "Tensor":
-    """Stack embeddings (tokens, width), padded with zeros."""
-    torch, _ = libraries()
-    stacked: Tensor = torch.nn.utils.rnn.pad_sequence(list(rows), batch_first=True)
-    filled: Tensor = torch.nn.functional.pad(stacked, (0, 0, 0, width - stacked.shape[1]))
-    return filled
 
 
 def _chosen(logits: "Tensor", columns: Sequence[Sequence[int]]) -> "Tensor":

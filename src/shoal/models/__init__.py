@@ -23,14 +23,8 @@ from urllib.parse import unquote_plus
 from ..core.errors import ModelError, nearest
 
 SCHEMES: dict[str, tuple[str, str]] = {
-    "hf": (
-        "hf",
-        "a Transformers model: a folder, a .gguf file or a hub name; the scheme is optional",
-    ),
-    "openai": (
-        "prompted.endpoint",
-        "a model behind a chat-completions endpoint: ?url=URL&prompt=FILE",
-    ),
+    "hf": ("hf", "a Transformers model: a folder, .gguf file or hub name; hf: is optional"),
+    "openai": ("prompted.endpoint", "a chat-completions endpoint: ?url=URL&prompt=FILE"),
     "predictions": ("stored", "stored answers, from a file"),
     "python": ("python", "package.module:name, any callable that you can import"),
     "tiny": ("fresh", "a small model that ships with shoal"),

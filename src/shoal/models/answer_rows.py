@@ -1,8 +1,9 @@
 """Answers as rows, which the store keeps one by one, and as columns, which scoring reads."""
 
 import json
+import math
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import repeat
 from typing import Any, overload
@@ -27,14 +28,8 @@ SAID = "said"
 
 
 QUOTED = json.encoder.encode_basestring
-_CHUNKS: Callable[[object, int], tuple[str, ...]] = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
-    None, json.JSONEncoder().default, QUOTED, None, ": ", ", ", False, False, True
-)
-
-
-def encoded(value: object) -> str:
-    """Return a value as a line of JSON; `json.dumps` creates an encoder, which takes as long as encoding the line."""
-    return "".join(_CHUNKS(value, 0))
+encoded = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
+"""Return a value as a line of JSON; `json.dumps` would create an encoder for each line."""
 
 
 def answer_line(row: Answer) -> str:
@@ -130,37 +125,22 @@ class AnswerRows(Sequence[Answer]):
         for row, identity, prediction, vector, confidence in zip(
             range(len(self))[part], self.ids[part], *plain, strict=False
         ):
-            answer = _answer(answers, row, identity, prediction, vector, confidence)
-            if row == self._first:
-                answer.data["taken"] = {"labels": dict(answers.label_map), "band": answers.band}
-            yield answer
-
-
-def _answer(
-    answers: Answers,
-    row: int,
-    identity: str,
-    prediction: int,
-    vector: Sequence[float] | None,
-    confidence: float | None,
-) -> Answer:
-    details = dict(answers.details[row]) if answers.details else {}
-    if row in answers.errors:
-        return Answer(identity, "span" if answers.texts else "label", details or None, answers.errors[row])
-    if answers.texts:
-        text = answers.texts[row]
-        return Answer(identity, "span", {"text": text, **details} if details else text)
-    data: dict[str, Any] = {"label": answers.labels[prediction], **details}
-    if vector is not None and vector[0] == vector[0]:
-        data["probabilities"] = dict(zip(answers.labels, vector, strict=True))
-        return Answer(identity, "probabilities", data)
-    if confidence is not None and confidence == confidence:
-        data["confidence"] = confidence
-    return Answer(identity, "label", data)
-
-
-def span_text(row: Answer) -> str:
-    return str(row.data["text"] if isinstance(row.data, dict) else row.data)
+            details = dict(answers.details[row]) if answers.details else {}
+            if row in answers.errors:
+                message = answers.errors[row]
+                yield Answer(identity, "span" if answers.texts else "label", details or None, message)
+            elif answers.texts:
+                text = answers.texts[row]
+                yield Answer(identity, "span", {"text": text, **details} if details else text)
+            else:
+                data = {"label": answers.labels[prediction], **details}
+                if vector is not None and vector[0] == vector[0]:
+                    data["probabilities"] = dict(zip(answers.labels, vector, strict=True))
+                elif confidence is not None and confidence == confidence:
+                    data["confidence"] = confidence
+                if row == self._first:
+                    data["taken"] = {"labels": dict(answers.label_map), "band": answers.band}
+                yield Answer(identity, "probabilities" if "probabilities" in data else "label", data)
 
 
 # Rows to columns
@@ -252,7 +232,7 @@ class _Columns:
         self._labels = array("q")  # (rows,), -1 without a label
         self._names: tuple[str, ...] = ()  # of the probabilities
         self._with_vector, self._vectors = array("q"), array("d")
-        self._with_confidence, self._confidences = array("q"), array("d")
+        self._confidences = array("d")  # (rows,), NaN without one
         self._cuts: list[int] = []
         self._flags = dict.fromkeys(FLAGS, 0)
         self._unparsed: set[int] = set()
@@ -270,9 +250,11 @@ class _Columns:
         if row.kind == "span" or self._texts:
             self._stopped += isinstance(row.data, dict) and row.data.get("finish") == "length"
             self._texts += [""] * (place - len(self._texts))
-            self._texts.append("" if row.error else span_text(row))
+            text = row.data["text"] if isinstance(row.data, dict) and not row.error else row.data
+            self._texts.append("" if row.error else str(text))
         elif row.error or not row.data:
             self._labels.append(-1)
+            self._confidences.append(math.nan)
         else:
             self._add_label(place, row.data)
 
@@ -283,9 +265,7 @@ class _Columns:
             self._names = self._names or tuple(vector)
             self._with_vector.append(place)
             self._vectors.extend([vector[name] for name in self._names])
-        if "confidence" in data:
-            self._with_confidence.append(place)
-            self._confidences.append(data["confidence"])
+        self._confidences.append(data.get("confidence", math.nan))
         if "cut" in data:
             self._cuts.append(data["cut"])
         for flag in FLAGS:
@@ -310,9 +290,8 @@ class _Columns:
         if self._names:
             probabilities = np.full((self._count, len(names)), np.nan)
             probabilities[np.array(self._with_vector)] = np.array(self._vectors).reshape(-1, len(names))
-        elif self._with_confidence:
-            confidences = np.full(self._count, np.nan)
-            confidences[np.array(self._with_confidence)] = self._confidences
+        elif not np.isnan(self._confidences).all():
+            confidences = np.array(self._confidences)
         cuts = {"cut": len(self._cuts), "cut by": max(self._cuts, default=0)} if self._cuts else {}
         about = {**cuts, **{flag: times for flag, times in self._flags.items() if times}}
         return Answers(

@@ -92,6 +92,18 @@ def answer_examples(
     reading: bool = False,
 ) -> list[Answer]:
     """Return one answer row per example; truncated examples are marked."""
+    rows = list(AnswerRows(ask_examples(model, examples, labels, reading=reading), ids))
+    if isinstance(model, HasTokens) and not reading:
+        for row, length in zip(rows, model.lengths(examples), strict=True):
+            if length > model.longest and not row.error:
+                row.data["cut"] = length - model.longest
+    return rows
+
+
+def ask_examples(
+    model: object, examples: Sequence[Example], labels: Sequence[str] | None, *, reading: bool = False
+) -> Answers:
+    """Return the answers to some examples: labels, or for `reading` texts."""
     if reading:
         if not isinstance(model, Extractor):
             raise ModelError(
@@ -99,43 +111,36 @@ def answer_examples(
                 why="the suite expects texts, not labels",
                 fix="predictions:FILE, python:module:name, an LLM with prompt=, or hf:MODEL with a span extractor",
             )
-        return list(AnswerRows(extract_safely(model, examples), ids))
+        return extract_safely(model, examples)
     if not isinstance(model, Classifier):
         if hasattr(model, "refuse"):  # a model that a plan has yet to train
             raise model.refuse()
         raise ModelError(
             f"{model!r} cannot predict labels", fix="predictions:FILE, hf:MODEL or python:module:name"
         )
-    rows = list(AnswerRows(classify_safely(model, examples, labels), ids))
-    if isinstance(model, HasTokens):
-        excess = [length - model.longest for length in model.lengths(examples)]
-        for row, cut in zip(rows, excess, strict=True):
-            if cut > 0 and not row.error:
-                row.data["cut"] = cut
-    return rows
+    return classify_safely(model, examples, labels)
 
 
 def classify_safely(model: Classifier, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
     """Return the labels of a batch; an example on which the model raises becomes an error."""
-    names = tuple(labels or ("0", "1"))
-    return _safely(
-        lambda part: validated(model.classify(part, labels), len(part), labels, repr(model)),
-        examples,
-        lambda message: Answers(names, np.zeros(1, np.int64), errors={0: message}),
-    )
+
+    def ask(part: Sequence[Example]) -> Answers:
+        return validated(model.classify(part, labels), len(part), labels, repr(model))
+
+    return _safely(ask, examples, Answers(tuple(labels or ("0", "1")), np.zeros(1, np.int64)))
 
 
 def extract_safely(model: Extractor, examples: Sequence[Example]) -> Answers:
     """Return the spans of a batch; an example on which the model raises becomes an error."""
-    return _safely(
-        lambda part: validated(model.extract(part), len(part), None, repr(model)),
-        examples,
-        lambda message: Answers((), np.zeros(1, np.int64), texts=[""], errors={0: message}),
-    )
+
+    def ask(part: Sequence[Example]) -> Answers:
+        return validated(model.extract(part), len(part), None, repr(model))
+
+    return _safely(ask, examples, Answers((), np.zeros(1, np.int64), texts=[""]))
 
 
 def _safely(
-    ask: Callable[[Sequence[Example]], Answers], examples: Sequence[Example], failed: Callable[[str], Answers]
+    ask: Callable[[Sequence[Example]], Answers], examples: Sequence[Example], failed: Answers
 ) -> Answers:
     """Ask for all examples at once, by halves if memory runs out, one by one after any other exception."""
     try:
@@ -144,7 +149,7 @@ def _safely(
         raise  # about the model, not about an example
     except Exception as problem:
         if len(examples) == 1:
-            return failed(exception_text(problem))
+            return replace(failed, errors={0: exception_text(problem)})
         size = (len(examples) + 1) // 2 if is_out_of_memory(problem) else 1
     # Outside the handler, so that the exception and the tensors that it holds are freed before the next try.
     parts = [examples[start : start + size] for start in range(0, len(examples), size)]

@@ -19,7 +19,6 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from zipfile import is_zipfile
 
 from ..core.errors import MissingExtra, ModelError, ShoalError, some
 from .validate import shortened
@@ -96,7 +95,14 @@ class Checkpoint:
                         why="a vocabulary of its three lines would be read without an error",
                         fix=f"git lfs pull, in {path.parent}",
                     )
-        self._refuse_code()
+        for name in ("config.json", "tokenizer_config.json"):
+            # Without its code, it is another model, even if Transformers knows its type.
+            if (self.place / name).is_file() and self._json(name).get("auto_map"):
+                raise ModelError(
+                    f"hf:{self.name}: auto_map in {name}",
+                    why="it comes with code, which shoal never runs",
+                    fix="wrap it in a function: python:module:name",
+                )
         return self.place
 
     @property
@@ -115,7 +121,10 @@ class Checkpoint:
         if self.gguf:
             return [self.place]
         entry = self._entry()
-        named = self._named_by(entry) if entry.name.endswith(".index.json") else [entry]
+        named = [entry]
+        if entry.name.endswith(".index.json"):
+            places = self._json(str(entry.relative_to(self.place))).get("weight_map", {})
+            named = [self._inside(name, entry.name) for name in dict.fromkeys(map(str, places.values()))]
         pickles = [path for path in named if not path.name.endswith(".safetensors")]
         if pickles and not self.pickles:
             raise ModelError(
@@ -125,22 +134,6 @@ class Checkpoint:
                 f"hf:{self.name}?allow_pickle=yes",
             )
         return sorted({entry, *named})
-
-    @cached_property
-    def weight_names(self) -> set[str]:
-        """The names of all weights, without reading them; empty for a .gguf file."""
-        if self.gguf:
-            return set()
-        path = self._entry()
-        if path.name.endswith(".index.json"):
-            return set(self._json(str(path.relative_to(self.place)))["weight_map"])
-        assert path in self.weights  # pickles are checked there
-        with self._explained("has unreadable weights"):
-            if path.name.endswith(".safetensors"):
-                with import_library("safetensors").safe_open(path, "np") as weights:
-                    return set(weights.keys())
-            torch, _ = libraries()
-            return set(torch.load(path, map_location="cpu", weights_only=True, mmap=is_zipfile(path)))
 
     def fingerprint(self) -> dict[str, str]:
         """Return digests of weights, tokenizer and configuration."""
@@ -163,16 +156,21 @@ class Checkpoint:
         names = ("tokenizer_config.json", "special_tokens_map.json")
         return any(self._json(name).get("bos_token") for name in names if (self.place / name).is_file())
 
-    def in_single_precision(self) -> "Checkpoint":
-        """Return the same checkpoint in float32."""
-        if self.dtype == DTYPES[0]:
-            return self
-        return Checkpoint(self.name, self.revision, DTYPES[0], self.pickles)
-
     def network(self, asked: str) -> Any:
         """Return the network with the head for a request; every weight comes from the checkpoint."""
         network, report = self._load(asked)
-        self._refuse_random(report, HEADS[asked][1], network.config)
+        head, labels = HEADS[asked][1], network.config.num_labels
+        # No representation uses an encoder's pooler.
+        lost = [key for key in _lost(report) if head != "encoder" or "pooler." not in key]
+        if lost:
+            is_classifier = head == "classifier"
+            raise ModelError(
+                f"hf:{self.name} has no trained {head}{f' for {labels} labels' if is_classifier else ''}",
+                why=f"its head would be random: {some(lost, 3)} are not in the checkpoint",
+                fix="a fine-tuned checkpoint, or add train.on to the plan"
+                if is_classifier
+                else f"a checkpoint saved with its {head}",
+            )
         return network.eval()
 
     def with_fresh_head(self, labels: Sequence[str], seed: int, asked: str = "classify") -> Any:
@@ -300,10 +298,6 @@ class Checkpoint:
             fix=f"hf:{self.place / gguf}" if gguf else "a folder with model.safetensors",
         )
 
-    def _named_by(self, index: Path) -> list[Path]:
-        places = self._json(str(index.relative_to(self.place))).get("weight_map", {})
-        return [self._inside(name, index.name) for name in dict.fromkeys(map(str, places.values()))]
-
     def _inside(self, name: Any, where: str) -> Path:
         """Return a file of the folder; any other is an error."""
         path = Path(str(name))
@@ -313,29 +307,6 @@ class Checkpoint:
                 fix="download the rest of the model, or save it again with save_pretrained",
             )
         return self.place / path
-
-    def _refuse_code(self) -> None:
-        """Raise if the model comes with code: without it, it is another model, even if Transformers knows its type."""
-        for name in ("config.json", "tokenizer_config.json"):
-            if (self.place / name).is_file() and self._json(name).get("auto_map"):
-                raise ModelError(
-                    f"hf:{self.name}: auto_map in {name}",
-                    why="it comes with code, which shoal never runs",
-                    fix="wrap it in a function: python:module:name",
-                )
-
-    def _refuse_random(self, report: dict[str, Any], head: str, config: Any) -> None:
-        # No representation uses an encoder's pooler.
-        lost = [key for key in _lost(report) if head != "encoder" or "pooler." not in key]
-        if lost:
-            labels = f" for {config.num_labels} labels" if head == "classifier" else ""
-            raise ModelError(
-                f"hf:{self.name} has no trained {head}{labels}",
-                why=f"its head would be random: {some(lost, 3)} are not in the checkpoint",
-                fix="a fine-tuned checkpoint, or add train.on to the plan"
-                if head == "classifier"
-                else f"a checkpoint saved with its {head}",
-            )
 
     @contextmanager
     def _explained(self, what: str) -> Iterator[None]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import ModelError, nearest
-from . import ModelSpec
+from . import ModelSpec, check_options
 from .checkpoint import HEADS, libraries
 from .hf import PLAIN as OPTIONS
 from .hf import HFModel, LastText, load_unprompted
@@ -32,12 +32,7 @@ UNTRAINED = {
 
 def load(spec: ModelSpec) -> "HFModel | LastText | Untrained":
     if spec.name in UNTRAINED:
-        if spec.options:
-            raise ModelError(
-                f"tiny:{spec.name} takes no options: {', '.join(spec.options)}",
-                why="the plan's training settings define it",
-                fix=f"tiny:{spec.name}",
-            )
+        check_options(spec, ())  # the plan's training settings define it
         return Untrained(f"tiny:{spec.name}", UNTRAINED[spec.name])
     known = [*sorted(path.name for path in FOLDER.iterdir() if path.is_dir()), *UNTRAINED]
     if spec.name not in known:
@@ -63,10 +58,6 @@ class Fresh:
     def fingerprint(self) -> dict[str, str]:
         """Return the name; the training recipe identifies the weights."""
         return {"made here": self.name}
-
-    def in_single_precision(self) -> "Fresh":
-        """Return itself: the weights are in float32."""
-        return self
 
     def tokenizer(self) -> Any:
         return self._tokenizer

@@ -23,9 +23,10 @@ from .batching import BATCH_TOKENS, batches
 from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
 from .forward import Converted, gpu_tokens
 from .interface import Blank, Fillers, TokenScores
-from .labels import Spellings, check_order, extreme_labels, in_suite_order, parse_labels, suite_names
+from .labels import Spellings, check_order, parse_labels, suite_names
 from .loaded import Features, LoadedModel
 from .prompted.prompt import LOCAL_OPTIONS as PROMPTED
+from .validate import arranged
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -62,9 +63,9 @@ def load(spec: ModelSpec) -> "HFModel | LastText | PromptedModel":
         )
     if not prompted:
         return load_unprompted(spec)
-    from .prompted import local
+    from .prompted.local import PromptedModel
 
-    return local.load(spec, _load_checkpoint(spec))
+    return PromptedModel(_load_checkpoint(spec), spec)
 
 
 def load_unprompted(spec: ModelSpec) -> "HFModel | LastText":
@@ -110,27 +111,15 @@ class HFModel(LoadedModel):
     def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
         """Return probabilities of the suite's labels for each example, a text or a pair of texts."""
         theirs = suite_names(self.own_labels, labels, repr(self))
-        names = in_suite_order(theirs, labels)
         torch, _ = libraries()
-        with torch.inference_mode():
-            logits = self._logits(examples)
+        with torch.inference_mode(), self._precision():
+            if self.frozen is None or self.head is None:
+                logits = self._engine_network(**self.encode(examples)).logits
+            else:
+                vectors = torch.from_numpy(self.frozen_features(examples)).to(self.device)
+                logits = self._trained_logits({"features": vectors})
         probabilities: NDArray[np.float64] = logits.double().softmax(dim=-1).cpu().numpy()
-        arranged = probabilities[:, [theirs.index(name) for name in names]]
-        return Answers(
-            tuple(names),
-            np.nan_to_num(arranged).argmax(axis=1),
-            arranged,
-            label_map=dict(zip(self._written_labels, theirs, strict=True)),
-            band=tuple(names) == extreme_labels(labels or ()),
-        )
-
-    def _logits(self, examples: Sequence[Example]) -> Any:
-        if self.frozen is None or self.head is None:
-            with self._precision():
-                return self._engine_network(**self.encode(examples)).logits
-        torch, _ = libraries()
-        vectors = torch.from_numpy(self.frozen_features(examples)).to(self.device)
-        return self._trained_logits({"features": vectors})
+        return arranged(self._written_labels, theirs, probabilities, labels)
 
     @cached_property
     def _engine_network(self) -> Any:
@@ -241,6 +230,14 @@ class HFModel(LoadedModel):
         return likelihood.next_words(self.network("causal"), self._vocabulary, texts, k)
 
     @cached_property
+    def has_next_sentence_head(self) -> bool:
+        """Whether the checkpoint has a trained next-sentence head, which is loaded to find out."""
+        try:
+            return self.trained != "masked" and bool(self.network("next"))
+        except ModelError:
+            return False
+
+    @cached_property
     def _vocabulary(self) -> "likelihood.Vocabulary":
         return likelihood.Vocabulary(self.tokenizer)
 
@@ -299,7 +296,10 @@ class HFModel(LoadedModel):
                 fix="dtype=bfloat16, or remove dtype",
             )
         options = {name: value for name, value in self.options.items() if name not in dropped}
-        model = HFModel(self.checkpoint.in_single_precision(), options)
+        checkpoint = self.checkpoint
+        if checkpoint.dtype != "float32":
+            checkpoint = Checkpoint(checkpoint.name, checkpoint.revision, "float32", checkpoint.pickles)
+        model = HFModel(checkpoint, options)
         model.computes_in = self.checkpoint.dtype
         return model
 
@@ -351,22 +351,20 @@ class HFModel(LoadedModel):
         return logits
 
     def _trained_logits(self, inputs: Mapping[str, "Tensor"]) -> "Tensor":
-        with self._precision():
-            logits: Tensor = self._output(inputs).float()
-            return logits
-
-    def _output(self, inputs: Mapping[str, "Tensor"]) -> Any:
         network = self.network(self.trained)
-        if self.trained == "extract":
-            torch, _ = libraries()
-            output = network(**inputs)
-            return torch.stack([output.start_logits, output.end_logits], dim=-1)
-        if "features" not in inputs:
-            return network(**inputs).logits
-        assert self.head is not None
-        vectors = inputs["features"]
-        # The architecture's dropout before the head, if it has one.
-        return self.head(network.dropout(vectors) if hasattr(network, "dropout") else vectors)
+        with self._precision():
+            if "features" in inputs:
+                # The architecture's dropout before the head, if it has one.
+                vectors = getattr(network, "dropout", lambda states: states)(inputs["features"])
+                logits = self.head(vectors)
+            elif self.trained == "extract":
+                torch, _ = libraries()
+                output = network(**inputs)
+                logits = torch.stack([output.start_logits, output.end_logits], dim=-1)
+            else:
+                logits = network(**inputs).logits
+            single: Tensor = logits.float()
+            return single
 
     @cached_property
     def head(self) -> Any:

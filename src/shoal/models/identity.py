@@ -12,8 +12,7 @@ import hashlib
 import os
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -38,8 +37,6 @@ NOT_USERS = (
     Path(__file__).resolve().parent.parent,
 )
 """Folders of the system, of Python and of shoal."""
-SHOWN = 8
-"""Names listed before the rest is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,46 +45,38 @@ class ModuleContents:
 
     sources: dict[Path, str]
     reads: dict[Path, str]
-    complete: bool
-    """Whether shoal saw its import; a module imported earlier may have read any file."""
+    """Of a module that was imported before shoal could watch it, only files that its source names."""
 
 
-Opened = list[tuple[str, bool, tuple[str, ...]]]
+_opened: list[tuple[Path, bool, tuple[str, ...]]] | None = None
 """Files being opened: path, whether for writing, and the modules being imported, innermost first."""
-_opened: Opened | None = None
 _hooked = False
 _read_by: dict[str, dict[Path, str]] = {}
 """Module to the digests of the files that its import read."""
-_seen: dict[str, ModuleType] = {}
-"""Modules whose import shoal saw."""
 
 
 def import_watched(name: str) -> ModuleType:
     """Import a module and record which files it reads."""
-    before = set(sys.modules)
-    with _watching() as opened:
+    global _opened, _hooked
+    if not _hooked:
+        sys.addaudithook(_record)  # audit hooks cannot be removed
+        _hooked = True
+    before, outer, _opened = set(sys.modules), _opened, []
+    opened = _opened
+    try:
         module = import_module(name)
-    fresh = {key: sys.modules[key] for key in set(sys.modules) - before if _is_user_module(sys.modules[key])}
+    finally:
+        _opened = outer
+    paths = {key: getattr(sys.modules[key], "__file__", None) for key in set(sys.modules) - before}
+    fresh = {key for key, path in paths.items() if path and is_user_file(Path(path).resolve())}
     _read_by.update({key: {} for key in fresh})
-    for path, importing in _only_read(opened):
-        if importing and importing[0] in fresh:  # else an installed module reads its own files
-            for key in fresh.keys() & set(importing):
+    written = {path for path, writes, _ in opened if writes}
+    for path, _, importing in opened:
+        # The files that an installed module reads are its own.
+        if importing and importing[0] in fresh and path not in written and _counts(path):
+            for key in fresh & set(importing):
                 _read_by[key][path] = _digest(path)
-    _seen.update(fresh)
     return module
-
-
-@contextmanager
-def reads_recorded() -> Iterator[list[Path]]:
-    """Yield a list that has, after the block, the user's files that code in the block read."""
-    reads: list[Path] = []
-    before = set(sys.modules)
-    with _watching() as opened:
-        yield reads
-    installed = {key for key in set(sys.modules) - before if not _is_user_module(sys.modules[key])}
-    reads += dict.fromkeys(
-        path for path, importing in _only_read(opened) if not installed & set(importing[:1])
-    )
 
 
 def module_contents(name: str) -> ModuleContents:
@@ -96,9 +85,7 @@ def module_contents(name: str) -> ModuleContents:
     reads = {path: digest for key in modules for path, digest in _read_by.get(key, {}).items()}
     for path in _weights_named(modules.values()) | _files_next_to_configs(reads):
         reads.setdefault(path, _digest(path))
-    watched = name in _seen and sys.modules.get(name) is _seen[name]
-    sources = {path: _digest(path) for path in sorted(modules.values())}
-    return ModuleContents(sources, reads, watched or name not in sys.modules)
+    return ModuleContents({path: _digest(path) for path in sorted(modules.values())}, reads)
 
 
 def module_files(name: str) -> list[Path]:
@@ -111,13 +98,6 @@ def joined_digest(digests: dict[Path, str]) -> str:
     """Return one hash of some files; only names and content count, so that a moved folder stays the same."""
     text = "\n".join(sorted(f"{path.name} {digest}" for path, digest in digests.items()))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def short_names(files: Iterable[Path]) -> list[str]:
-    """Return the names of files for display; many are counted."""
-    names = [path.name for path in files]
-    more = len(names) - SHOWN
-    return names if more <= 0 else [*names[:SHOWN], f"{more} more"]
 
 
 # Modules and files
@@ -228,11 +208,6 @@ def is_user_file(path: Path) -> bool:
     return not any(path.is_relative_to(place) for place in NOT_USERS) and not set(INSTALLED) & set(path.parts)
 
 
-def _is_user_module(module: Any) -> bool:
-    path = getattr(module, "__file__", None)
-    return path is not None and is_user_file(Path(path).resolve())
-
-
 def _counts(path: Path) -> bool:
     """Return whether an opened file may define a model."""
     # os.path returns False where pathlib raises: overlong names, folders without permission.
@@ -249,35 +224,14 @@ def _digest(path: Path) -> str:
 # Watching
 
 
-@contextmanager
-def _watching() -> Iterator[Opened]:
-    """Record the files opened in this block."""
-    global _opened, _hooked
-    if not _hooked:
-        sys.addaudithook(_record)  # audit hooks cannot be removed
-        _hooked = True
-    before, _opened = _opened, []
-    try:
-        yield _opened
-    finally:
-        _opened = before
-
-
-def _only_read(opened: Opened) -> list[tuple[Path, tuple[str, ...]]]:
-    """Return the user's files that were read and not written, with the modules being imported."""
-    written = {path for path, writes, _ in opened if writes}
-    paths = [(Path(path), importing) for path, _, importing in opened if path not in written]
-    return [(path, importing) for path, importing in paths if _counts(path)]
-
-
 def _record(event: str, arguments: tuple[Any, ...]) -> None:
     if _opened is None or event != "open" or not isinstance(arguments[0], str | bytes | os.PathLike):
         return
     try:
-        path = str(_absolute(Path(os.fsdecode(arguments[0]))))
+        path = _absolute(Path(os.fsdecode(arguments[0])))
     except Exception:  # an exception here would leave the user's `open`
         return
-    if not path.endswith(CODE):
+    if path.suffix not in CODE:
         writes = (arguments[2] or 0) & (os.O_WRONLY | os.O_RDWR) != 0
         _opened.append((path, writes, _modules_being_imported()))
 

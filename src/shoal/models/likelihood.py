@@ -35,7 +35,6 @@ from .interface import Blank, Fillers, TokenScores
 if TYPE_CHECKING:
     from torch import Tensor
 
-NEXT_SENTENCE_HEAD = "seq_relationship.weight"
 CELLS = 2**25
 """The most numbers in a batch's table of tokens and vocabulary: 128 MB."""
 MARKERS = ("Ġ", "▁")
@@ -291,25 +290,47 @@ class Vocabulary:
 def fill_words(
     network: Any, vocabulary: Vocabulary, longest: int, blanks: Sequence[Blank], k: int
 ) -> list[Fillers]:
-    """Return the words among the k most probable items of each blank, and the probability of the hidden word."""
-    tokenizer = vocabulary.tokenizer
-    mask = mask_id(tokenizer)
-    _, _, places = vocabulary.items
+    """Return the words among the k most probable items of each blank, and the probability of the hidden word.
+
+    The network reads each text once, with all its requested places.
+    """
+    torch, _ = libraries()
+    mask, (item_codes, names, word_items) = mask_id(vocabulary.tokenizer), vocabulary.items
+    items = torch.from_numpy(item_codes).to(network.device)
     hidden = [vocabulary.hide(blank) for blank in blanks]
     inputs = [texts[0] if len(texts) == 1 else texts for texts in hidden]
-    rows = tokenize(tokenizer, inputs) if inputs else []
+    rows = tokenize(vocabulary.tokenizer, inputs) if inputs else []
     suggestions: list[Fillers] = [Fillers(problem=NOT_ONE_PIECE)] * len(blanks)
-    asked: list[int] = []
+    by_text: dict[tuple[int, ...], dict[int, list[int]]] = {}  # the blanks at each place of each text
     for number, (blank, row) in enumerate(zip(blanks, rows, strict=True)):
-        if blank.word.casefold() not in places:
+        if blank.word.casefold() not in word_items:
             continue
+        masks = [place for place, token in enumerate(row.ids) if token == mask]
         if len(row.ids) > longest:
             suggestions[number] = Fillers(problem=TOO_LONG)
-        elif row.ids.count(mask) != len(blank.hidden):
+        elif len(masks) != len(blank.hidden):
             suggestions[number] = Fillers(problem=OWN_MASK)
         else:
-            asked.append(number)
-    _suggest(network, vocabulary, _TextsWithBlanks(blanks, rows, asked, mask), k, suggestions)
+            place = masks[sorted(blank.hidden).index(blank.hidden[blank.asked])]
+            by_text.setdefault(tuple(row.ids), {}).setdefault(place, []).append(number)
+    groups = [list(places.values()) for places in by_text.values()]
+    most = max(map(len, groups), default=0)
+    # The same number of places for every text; some occur twice.
+    asked = [[*places, *[min(places)] * (most - len(places))] for places in by_text.values()]
+
+    def note(part: list[int], logits: "Tensor") -> None:
+        for line, text in enumerate(part):
+            pieces = logits[line, : len(groups[text]), : len(item_codes)].double().softmax(dim=-1)
+            table = pieces.new_zeros(len(pieces), len(names)).index_add_(1, items, pieces)
+            for chances, sharing in zip(table, groups[text], strict=True):
+                words, values = _best_words(chances, k, names)
+                for number in sharing:
+                    probability = float(chances[word_items[blanks[number].word.casefold()]])
+                    suggestions[number] = Fillers(words, values, probability)
+
+    if groups:
+        texts = [rows[group[0][0]] for group in groups]
+        look_at(network, vocabulary.tokenizer, texts, asked, note)
     return suggestions
 
 
@@ -328,58 +349,6 @@ def next_words(network: Any, vocabulary: Vocabulary, texts: Sequence[str], k: in
         chances.index_add_(0, items, pieces.double().softmax(dim=-1))
         fillers.append(Fillers(*_best_words(chances, k, names)))
     return fillers
-
-
-class _TextsWithBlanks:
-    """The blanks that can be filled: each text once, with all its requested places."""
-
-    def __init__(
-        self, blanks: Sequence[Blank], rows: Sequence[Tokens], asked: Sequence[int], mask: int
-    ) -> None:
-        self.words = [blank.word.casefold() for blank in blanks]
-        by_text: dict[tuple[int, ...], dict[int, list[int]]] = {}
-        first: dict[tuple[int, ...], Tokens] = {}
-        for number in asked:
-            key = tuple(rows[number].ids)
-            first.setdefault(key, rows[number])
-            place = _mask_place(rows[number], mask, blanks[number])
-            by_text.setdefault(key, {}).setdefault(place, []).append(number)
-        self.texts = [first[key] for key in by_text]
-        self.numbers = [list(places.values()) for places in by_text.values()]
-        """The blanks at each place of each text."""
-        most = max(map(len, by_text.values()), default=0)
-        self.places = [[*places, *[min(places)] * (most - len(places))] for places in by_text.values()]
-        """The same number of places for every text; some occur twice."""
-
-
-def _mask_place(row: Tokens, mask: int, blank: Blank) -> int:
-    """Return the position of the requested mask; masks come in the order of the texts."""
-    order = sorted(range(len(blank.hidden)), key=lambda number: blank.hidden[number])
-    masks = [place for place, token in enumerate(row.ids) if token == mask]
-    return masks[order.index(blank.asked)]
-
-
-def _suggest(
-    network: Any, vocabulary: Vocabulary, asked: _TextsWithBlanks, k: int, suggestions: list[Fillers]
-) -> None:
-    """Fill in the most probable words of each blank and the probability of its own word."""
-    torch, _ = libraries()
-    item_codes, names, word_items = vocabulary.items
-    items = torch.from_numpy(item_codes).to(network.device)
-
-    def note(part: list[int], logits: "Tensor") -> None:
-        for line, text in enumerate(part):
-            numbers = asked.numbers[text]
-            pieces = logits[line, : len(numbers), : len(item_codes)].double().softmax(dim=-1)
-            table = pieces.new_zeros(len(numbers), len(names)).index_add_(1, items, pieces)
-            for chances, sharing in zip(table, numbers, strict=True):
-                words, values = _best_words(chances, k, names)
-                for number in sharing:
-                    probability = float(chances[word_items[asked.words[number]]])
-                    suggestions[number] = Fillers(words, values, probability)
-
-    if asked.texts:
-        look_at(network, vocabulary.tokenizer, asked.texts, asked.places, note)
 
 
 def _best_words(
@@ -407,11 +376,8 @@ def needs_masks(model: object) -> ModelError:
 
 
 def has_next_sentence_head(model: Any) -> bool:
-    """Return whether a model's checkpoint has the weights of a next-sentence head, without loading it."""
-    checkpoint = getattr(model, "checkpoint", None)
-    if checkpoint is None or getattr(model, "trained", "classify") == "masked":
-        return False
-    return any(name.endswith(NEXT_SENTENCE_HEAD) for name in checkpoint.weight_names)
+    """Return whether a model has a trained next-sentence head."""
+    return bool(getattr(model, "has_next_sentence_head", False))
 
 
 def follows(model: Any, examples: Sequence[Example]) -> list[float]:

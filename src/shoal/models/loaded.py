@@ -57,7 +57,13 @@ class LoadedModel:
         return self._networks[asked]
 
     def _add(self, asked: str, network: Any) -> None:
-        self._check_vocabulary(network)
+        rows = network.get_input_embeddings().weight.shape[0]
+        if len(self.tokenizer) > rows:
+            raise ModelError(
+                f"{self!r}: tokenizer and weights do not match",
+                why=f"the tokenizer has {len(self.tokenizer):,} tokens, the weights {rows:,}",
+                fix="put the tokenizer that the model was trained with into the folder",
+            )
         if network.config.pad_token_id is None:  # as in GPT-2; any token works, because it is masked
             network.config.pad_token_id = self.tokenizer.pad_token_id
         network.to(self.device)
@@ -110,15 +116,6 @@ class LoadedModel:
         if not any(word in kind for word in ("roberta", "camembert", "mpnet", "longformer")):
             return positions
         return positions - config.get("pad_token_id", 1) - 1
-
-    def _check_vocabulary(self, network: Any) -> None:
-        rows = network.get_input_embeddings().weight.shape[0]
-        if len(self.tokenizer) > rows:
-            raise ModelError(
-                f"{self!r}: tokenizer and weights do not match",
-                why=f"the tokenizer has {len(self.tokenizer):,} tokens, the weights {rows:,}",
-                fix="put the tokenizer that the model was trained with into the folder",
-            )
 
     @property
     def language_model(self) -> str:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, wait
 from contextlib import contextmanager, redirect_stdout, suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
@@ -23,21 +24,19 @@ from numpy.typing import NDArray
 from ..core.errors import ModelError, nearest, some
 from ..core.records import Answers, Example
 from . import ModelSpec
-from .identity import import_watched, joined_digest, module_contents, reads_recorded, short_names
+from .identity import import_watched, joined_digest, module_contents
 from .interface import Classifier, Embedder, Extractor, LanguageModel, StoredAnswers
 from .labels import (
     NO_NAME,
     LabelNames,
     Spellings,
     check_order,
-    extreme_labels,
-    in_suite_order,
     labels_option,
     parse_labels,
     respell,
     suite_names,
 )
-from .validate import NO_OUTPUT, Given, exception_text, listed, read_given
+from .validate import NO_OUTPUT, Given, arranged, exception_text, listed, other_names, read_given
 
 OPTIONS = ("labels", "version", "timeout")
 Classes = tuple[str, ...] | None
@@ -76,8 +75,6 @@ def as_option(labels: GivenLabels) -> str:
 
 def as_model(model: Any, labels: GivenLabels | None = None) -> Any:
     """Return a model unchanged, and wrap functions, scikit-learn objects and pipelines."""
-    if model is None:
-        raise ModelError("the model is None", fix="a spec such as tiny:sentiment, a function or an object")
     if not isinstance(model, (StoredAnswers, Classifier, Extractor, LanguageModel, Embedder)):
         return wrap(model, labels)
     if labels is not None:
@@ -108,16 +105,12 @@ class PythonModel:
         seconds: float | None = None,
     ) -> None:
         self.module, self.name, self.options = module, name, dict(options or {})
-        self.version = self.options.get("version")
         labels = self.options.get("labels")
         who = name if module == "builtins" else f"python:{module}:{name}"
         self.named = LabelNames() if labels is None else parse_labels(labels, who)
-        self.late_reads: list[Path] = []
-        """Files that the first request opened; they are not part of the fingerprint."""
         self._answerer: Any = None
         self._names: tuple[str, ...] | None = None
         """The labels of the first batch, if the model names them in its answers."""
-        self._is_first = True
         self._is_wrapped = False
         self._limit = TimeLimit(repr(self), seconds) if seconds else None
         if str(Path.cwd()) not in sys.path:
@@ -148,18 +141,15 @@ class PythonModel:
         identity: dict[str, Any] = {
             "object": f"{self.module}:{self.name}",
             "source": joined_digest(contents.sources),
+            **{name: self.options[name] for name in ("labels", "version") if name in self.options},
         }
-        if "labels" in self.options:
-            identity["labels"] = self.options["labels"]
-        names = short_names(contents.sources)
-        if self.version is not None:
+        names = [path.name for path in contents.sources]
+        if "version" in identity:
             # A stated version replaces the digests of files, which may change between calls.
-            return {**identity, "version": self.version, "keyed by": [*names, f"version {self.version}"]}
+            return {**identity, "keyed by": [*names, f"version {identity['version']}"]}
         if contents.reads:
             identity["read"] = joined_digest(contents.reads)
-        names += short_names(sorted(contents.reads))
-        names += [] if contents.complete else ["without the files it read: it was imported before"]
-        return {**identity, "keyed by": names}
+        return {**identity, "keyed by": [*names, *(path.name for path in sorted(contents.reads))]}
 
     def _object(self) -> Any:
         if self._answerer is None:
@@ -200,32 +190,22 @@ class PythonModel:
         output = self._call(lambda: answer(asked))
         rows = [output] if isinstance(output, Mapping) else listed(output, len(examples), repr(self))
         texts = [row.get("answer") if isinstance(row, Mapping) else row for row in rows]
-        wrong = next(
-            (row for row, text in zip(rows, texts, strict=True) if not isinstance(text, str | None)), None
-        )
-        if wrong is not None:
-            raise ModelError(
-                f"{self!r} answers a question with {repr(wrong)[:200]}",
-                why="expected a text",
-                fix="return a list of texts, or of {'answer': text}",
-            )
+        for row, text in zip(rows, texts, strict=True):
+            if not isinstance(text, str | None):
+                raise ModelError(
+                    f"{self!r} answers a question with {repr(row)[:200]}",
+                    why="expected a text",
+                    fix="return a list of texts, or of {'answer': text}",
+                )
         errors = {row: NO_OUTPUT for row, text in enumerate(texts) if text is None}
         return Answers(
             (), np.zeros(len(texts), np.int64), texts=[text or "" for text in texts], errors=errors
         )
 
     def _call(self, call: Callable[[], Any]) -> Any:
-        """Run the user's code; the first time, record which files it opens."""
-        run = self._limit or (lambda function: function())
-        first, self._is_first = self._is_first and not self._is_wrapped, False
+        """Run the user's code."""
         with user_code(repr(self)):
-            if not first:
-                return run(call)
-            with reads_recorded() as reads:
-                answer = run(call)
-        known = module_contents(self.module).reads
-        self.late_reads = [path for path in reads if path not in known]
-        return answer
+            return self._limit(call) if self._limit else call()
 
     # Labels
 
@@ -237,28 +217,15 @@ class PythonModel:
         self._check_width(len(written), width)
         self._check_names(given)
         check_order(written, self.named.order, repr(self))
-        theirs = suite_names(self._column_names(written, given, classes), labels, repr(self))
-        names = in_suite_order(theirs, labels)
-        arranged = given.vectors[:, [theirs.index(name) for name in names]]
-        codes = np.where(np.isfinite(arranged), arranged, -np.inf).argmax(axis=1)
-        if given.labels is not None:
-            codes, _ = self._codes(given, classes, names)
-        return Answers(
-            tuple(names),
-            codes,
-            arranged,
-            errors=given.missing,
-            label_map=dict(zip(written, theirs, strict=True)),
-            band=tuple(names) == extreme_labels(labels or ()),
-        )
-
-    def _column_names(self, written: tuple[str, ...], given: Given, classes: Classes) -> tuple[str, ...]:
-        """Return the name of each column, from the model or from `?labels=`."""
+        names = tuple(self._meaning(word, classes) for word in written)
         if self.named.order:
-            self._check_width(len(self.named.order), len(written))
-            if given.ordered:
-                return self.named.order
-        return tuple(self._meaning(word, classes) for word in written)
+            self._check_width(len(self.named.order), width)
+            names = self.named.order if given.ordered else names
+        theirs = suite_names(names, labels, repr(self))
+        answers = arranged(written, theirs, given.vectors, labels, given.missing)
+        if given.labels is None:
+            return answers
+        return replace(answers, predictions=self._codes(given, classes, answers.labels)[0])
 
     def _check_names(self, given: Given) -> None:
         """Raise if answers by name have other labels than in the batches before."""
@@ -266,11 +233,7 @@ class PythonModel:
             return
         self._names = self._names or given.names
         if self._names != given.names:
-            raise ModelError(
-                f"{self!r} answers {some(self._names)} to some texts, and {some(given.names)} to others",
-                why="the meaning of a missing label would depend on the batch",
-                fix="give the probability of every label to each text, also if it is 0",
-            )
+            raise other_names(self._names, given.names, repr(self))
 
     def _check_width(self, named: int, width: int) -> None:
         if named != width:

@@ -15,12 +15,11 @@ import scipy  # its parts are imported at their first use
 from numpy.typing import NDArray
 
 from ..core.case_table import CaseTable
-from ..core.errors import some
 from ..core.records import Answer, Answers, Case, Example, Label
 from .answer_rows import answer_columns, take_rows
-from .asking import answer_examples, classify_safely, stack
+from .asking import ask_examples, stack
 from .batching import distinct, example_id, is_reading
-from .interface import Classifier, RemoteModel, StoredAnswers
+from .interface import RemoteModel, StoredAnswers
 from .labels import respell
 from .validate import check_numbers, number_labels
 
@@ -30,8 +29,6 @@ BATCH, ALONE, LABELLED = 32, 16, 64
 """Examples in the first batch, asked alone, and with a known label."""
 PAID_QUESTIONS = 12
 """Questions to a model behind an endpoint."""
-MIN_SPREAD = 0.1
-"""An untrained head moves no probability by more over all examples."""
 RARE = 0.001
 """The p value below which a result is called likely wrong."""
 EXPLAINED = 0.5
@@ -59,22 +56,18 @@ class Check:
     detail: str
 
 
-def self_check(
-    model: object, cases: Sequence[Case], labels: Sequence[str] | None, whole: Sequence[Case] | None = None
-) -> list[Check]:
-    """Return checks of a model's answers to a few examples of the cases; stored answers need no queries.
+def self_check(model: object, cases: Sequence[Case], labels: Sequence[str] | None) -> list[Check]:
+    """Return checks of a model's answers to a few examples of the cases.
 
     A model that cannot be loaded, or with other labels than the suite's, raises as in a full run.
     """
-    if isinstance(model, StoredAnswers):
-        return check_answers(model.answer_cases(cases, whole or cases, labels), cases, labels)
     if not cases:
         return []
     if isinstance(model, RemoteModel):
         return _check_remote(model, cases, labels)
     reading = is_reading(cases)
     examples = sample(distinct(cases).examples, BATCH)
-    answers = _ask(model, (examples * BATCH)[:BATCH], labels, reading)
+    answers = ask_examples(model, (examples * BATCH)[:BATCH], labels, reading=reading)
     answered = _check_answered(answers)
     if len(answers.errors) == len(answers.predictions):
         return [answered]
@@ -85,7 +78,7 @@ def self_check(
         check_numbers(answers, number_labels(cases), repr(model))
     marked = labelled(cases, answers.labels, labels)
     expected = [label for _, label in marked]
-    predicted = _predictions(model, [example for example, _ in marked], labels)
+    predicted = _words(ask_examples(model, [example for example, _ in marked], labels)) if marked else []
     words = dict(zip(examples, _words(answers), strict=False))
     words |= {example: word for (example, _), word in zip(marked, predicted, strict=True)}
     taken = answers.label_map
@@ -93,8 +86,6 @@ def self_check(
     checks = [
         _check_names(answers, labels),
         answered,
-        *_check_late_reads(model),
-        _check_head(model, answers, expected),
         _check_varied(list(words.values()), expected),
         *_check_engine(model, examples, answers, labels),
         batching,
@@ -110,7 +101,7 @@ def _check_remote(model: RemoteModel, cases: Sequence[Case], labels: Sequence[st
     reading = is_reading(cases)
     marked = [] if reading or labels is None else labelled(cases, labels, labels, PAID_QUESTIONS)
     examples = [example for example, _ in marked] or sample(distinct(cases).examples, PAID_QUESTIONS)
-    answers = _ask(model, examples, labels, reading)
+    answers = ask_examples(model, examples, labels, reading=reading)
     checks = [Check("asked in mode", None, model.how), _check_answered(answers)]
     if reading or len(answers.errors) == len(examples):
         return checks
@@ -168,31 +159,12 @@ def _expected(
     return [*expected, *[""] * size][:size]
 
 
-def _ask(
-    model: object, examples: Sequence[Example], labels: Sequence[str] | None, reading: bool = False
-) -> Answers:
-    if isinstance(model, Classifier) and not reading:
-        return classify_safely(model, examples, labels)
-    ids = [str(row) for row in range(len(examples))]
-    return answer_columns(answer_examples(model, examples, ids, labels, reading=reading), labels)
-
-
-def _predictions(model: object, examples: Sequence[Example], labels: Sequence[str] | None) -> list[str]:
-    """Return the predicted label of each example, "" for errors."""
-    parts = [examples[start : start + BATCH] for start in range(0, len(examples), BATCH)]
-    return [word for part in parts for word in _words(_ask(model, part, labels))]
-
-
-def _words(answers: Answers) -> list[str]:
-    """Return the answers as words, "" for errors."""
-    words = answers.texts or [answers.labels[code] for code in answers.predictions.tolist()]
-    return ["" if row in answers.errors else word for row, word in enumerate(words)]
-
-
-def _outcomes(answers: Answers) -> list[str]:
-    """Return the answers as words, with the message of each error."""
-    words = enumerate(_words(answers))
-    return [f"an error ({answers.errors[row]})" if row in answers.errors else word for row, word in words]
+def _words(answers: Answers, *, errors: bool = False) -> list[str]:
+    """Return the answers as words; for errors "", or with `errors` their message."""
+    words = list(answers.texts or [answers.labels[code] for code in answers.predictions.tolist()])
+    for row, message in answers.errors.items():
+        words[row] = f"an error ({message})" if errors else ""
+    return words
 
 
 # Single checks
@@ -219,15 +191,6 @@ def _check_answered(answers: Answers) -> Check:
     return Check(title, False, f"{failed} of {n} have no answer, such as: {first}")
 
 
-def _check_late_reads(model: object) -> list[Check]:
-    """Report files that a `python:` model opens only on a request: the fingerprint does not include them."""
-    late = [path.name for path in getattr(model, "late_reads", ())]
-    if not late or getattr(model, "version", None) is not None:
-        return []
-    detail = f"the first request opened {some(late, 3)}: shoal will not notice changes of it. Open it when the module "
-    return [Check("known by what it reads", False, detail + "is imported, or set ?version=")]
-
-
 def _check_varied(words: Sequence[str], expected: Sequence[str]) -> Check:
     """Check for a constant answer, which passes every invariance test."""
     title = "not the same label for everything"
@@ -241,30 +204,13 @@ def _check_varied(words: Sequence[str], expected: Sequence[str]) -> Check:
     return Check(title, False, f"predicts {answered[0]} for all {len(answered):,} examples")
 
 
-def _check_head(model: object, answers: Answers, expected: Sequence[str]) -> Check:
-    """Check for an untrained head, whose probabilities hardly move."""
-    title = "head is trained"
-    loaded = "every weight is from the checkpoint" if hasattr(model, "checkpoint") else ""
-    vectors = answers.probabilities
-    if vectors is None or len(vectors) < 2:
-        return Check(title, None, loaded or "undecided without probabilities")
-    spread = float(np.nanmax(np.nanmax(vectors, axis=0) - np.nanmin(vectors, axis=0)))
-    if spread >= MIN_SPREAD:
-        detail = f"probabilities move by up to {spread:.2f}"
-        return Check(title, True, f"{loaded}; {detail}" if loaded else detail)
-    if len(set(expected)) == 1:
-        return Check(title, None, f"undecided: {expected[0]} is the only expected label")
-    detail = f"likely not: over {len(vectors)} examples no probability moves by more than {spread:.3f}"
-    return Check(title, False, detail)
-
-
 def _check_engine(
     model: object, examples: Sequence[Example], answers: Answers, labels: Sequence[str] | None
 ) -> list[Check]:
     original = model.eager() if hasattr(model, "eager") else None
     if original is None:
         return []
-    changed, moved = _difference(examples, answers, _ask(original, examples, labels))
+    changed, moved = _difference(examples, answers, ask_examples(original, examples, labels))
     title = "converted model agrees with the original"
     return [Check(title, moved <= TOLERANCE, changed or f"probabilities within {moved:.1e}")]
 
@@ -275,7 +221,7 @@ def _check_batching(
     """Compare answers to the same examples alone and in a batch of 32 of different lengths."""
     rows = range(0, len(examples), max(1, len(examples) // ALONE))[:ALONE]
     few = [examples[row] for row in rows]
-    alone = stack([_ask(model, [example], labels, reading) for example in few])
+    alone = stack([ask_examples(model, [example], labels, reading=reading) for example in few])
     changed, moved = _difference(few, alone, take_rows(batched, rows))
     detail = changed or f"{len(few)} examples; probabilities within {moved:.1e}"
     return Check("same answer in every batch", moved <= TOLERANCE, detail)
@@ -286,9 +232,10 @@ def _difference(examples: Sequence[Example], first: Answers, second: Answers) ->
 
     The change is infinite if there is such an example, or if only one of both has probabilities.
     """
-    for example, before, after in zip(examples, _outcomes(first), _outcomes(second), strict=False):
+    words = zip(_words(first, errors=True), _words(second, errors=True), strict=False)
+    for example, (before, after) in zip(examples, words, strict=False):
         if before != after:
-            return f"{_shown(example)}: first {before}, then {after}", np.inf
+            return f"{' | '.join(example)[:60]!r}: first {before}, then {after}", np.inf
     moved = 0.0
     for old, new in ((first.probabilities, second.probabilities), (first.confidences, second.confidences)):
         if old is not None and new is not None and old.shape[1:] == new.shape[1:]:
@@ -297,11 +244,6 @@ def _difference(examples: Sequence[Example], first: Answers, second: Answers) ->
         elif old is not None or new is not None:
             return "probabilities came only once, or of other labels", np.inf
     return "", moved
-
-
-def _shown(example: Example) -> str:
-    text = " | ".join(example)
-    return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 # Label order
@@ -379,7 +321,7 @@ def _check_pair_order(
     title = "order of the texts in a pair"
     if not marked:
         return Check(title, None, "undecided: no labelled pairs")
-    turned = _predictions(model, [example[::-1] for example, _ in marked], labels)
+    turned = _words(ask_examples(model, [example[::-1] for example, _ in marked], labels))
     expected = np.array([label for _, label in marked])
     as_is, swapped = np.array(predicted) == expected, np.array(turned) == expected
     better, worse = int((as_is & ~swapped).sum()), int((swapped & ~as_is).sum())
@@ -409,9 +351,8 @@ def answers_match(
     if not before or isinstance(model, StoredAnswers):
         return Check(title, None, "undecided: nothing to compare")
     asked = [examples[row.example_id] for row in before]
-    ids, reading = [row.example_id for row in before], before[0].kind == "span"
-    after = answer_examples(model, asked, ids, labels, reading=reading)
-    changed, moved = _difference(asked, answer_columns(before, labels), answer_columns(after, labels))
+    after = ask_examples(model, asked, labels, reading=before[0].kind == "span")
+    changed, moved = _difference(asked, answer_columns(before, labels), after)
     if moved <= MAX_DRIFT:
         return Check(title, True, f"{len(before)} examples asked again, same answers")
     detail = changed or f"a probability moved by {moved:.4f}"

@@ -41,6 +41,7 @@ class Window(NamedTuple):
 
 def extract(network: Any, tokenizer: Any, examples: Sequence[Example], room: int = WINDOW) -> Answers:
     """Return the best span for each (context, question); a question without room for its context is an error."""
+    torch, _ = libraries()
     best = np.full(len(examples), -np.inf)
     texts = [""] * len(examples)
     windows: list[Window] = []
@@ -52,7 +53,12 @@ def extract(network: Any, tokenizer: Any, examples: Sequence[Example], room: int
             errors[row] = problem.problem
     for part in length_batches([len(window.ids) for window in windows], WINDOW_TOKENS):
         chosen = [windows[at] for at in part]
-        for window, (start, end, score) in zip(chosen, _best_spans(network, tokenizer, chosen), strict=True):
+        with torch.inference_mode():
+            output = network(**padded(chosen, tokenizer.pad_token_id, network.device))
+        starts, ends = (part.double().cpu().numpy() for part in (output.start_logits, output.end_logits))
+        for row, window in enumerate(chosen):
+            size, inside = len(window.ids), [place is not None for place in window.places]
+            start, end, score = best_span(starts[row, :size], ends[row, :size], inside)
             first, last = window.places[start], window.places[end]
             if score > best[window.row] and first is not None and last is not None:
                 best[window.row] = score
@@ -89,21 +95,6 @@ def context_windows(tokenizer: Any, row: int, context: str, question: str, room:
         places = [tuple(place) if owner == 1 else None for place, owner in zip(offsets, owners, strict=True)]
         windows.append(Window(row, ids, encoded["token_type_ids"][at] if takes_segments else None, places))
     return windows
-
-
-def _best_spans(network: Any, tokenizer: Any, windows: Sequence[Window]) -> list[tuple[int, int, float]]:
-    torch, _ = libraries()
-    with torch.inference_mode():
-        output = network(**padded(windows, tokenizer.pad_token_id, network.device))
-    starts, ends = (part.double().cpu().numpy() for part in (output.start_logits, output.end_logits))
-    return [
-        best_span(
-            starts[row, : len(window.ids)],
-            ends[row, : len(window.ids)],
-            [place is not None for place in window.places],
-        )
-        for row, window in enumerate(windows)
-    ]
 
 
 def best_span(starts: Floats, ends: Floats, inside: Sequence[bool]) -> tuple[int, int, float]:

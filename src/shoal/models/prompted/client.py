@@ -1,5 +1,7 @@
 """Requests to one chat-completions endpoint, with retries. All but `halt` and `go_on` runs on the event loop.
 
+Examples that wait for another try count as requests in flight, so that a server that complains gets fewer requests.
+
     connection error, timeout, 408, 409, 429, 5xx,     retried after a growing wait; `Retry-After` wins;
     malformed response                                 then the example is an error, which a later run retries
     401, 403, 404, redirect, exhausted quota,          the job stops, with the server's message
@@ -13,14 +15,13 @@ Every request reads the key from the environment. `response.py` removes the key 
 import asyncio
 import json
 import logging
-import math
 import os
 import random
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import Coroutine
 from concurrent.futures import Future
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -49,11 +50,6 @@ TRIAL_TRIES = 3
 LARGEST_RESPONSE = 4 * 2**20
 """Bytes: a line of stored answers may have twice as many."""
 
-CALM = 10.0
-"""Seconds in which complaints of a server count as one: requests in flight together fail together."""
-PATIENT = 50
-"""Answers without a complaint after which one more request may be in flight."""
-
 
 class RefusedError(Exception):
     """The server refuses to answer this example."""
@@ -81,14 +77,11 @@ class Client:
     url: str
     key_from: str
     who: str
-    limiter: "RateLimiter"
     spending: Spending
     tries: int = 8
     timeout: float = 60.0
     rng: random.Random = field(default_factory=random.Random)
     """For waits only: no answer depends on it."""
-    sleep: Callable[[float], Awaitable[None]] | None = None
-    """Replaces the waits between tries."""
 
     def __post_init__(self) -> None:
         self._halted = asyncio.Event()
@@ -108,26 +101,23 @@ class Client:
             completion = await self._try(body, self.tries)
         except FailedError as problem:
             self._failures += 1
-            last = str(problem)
-        else:
-            self._failures = 0
-            self.limiter.count_answer()
-            return completion
-        if self._failures < IN_A_ROW:
-            raise FailedError(last)
-        self._halted.set()
-        raise ModelError(
-            f"{self.who}: {IN_A_ROW} errors in a row, the last: {last}",
-            fix="check the server; the same command resumes",
-        )
+            if self._failures < IN_A_ROW:
+                raise
+            self._halted.set()
+            raise ModelError(
+                f"{self.who}: {IN_A_ROW} errors in a row, the last: {problem}",
+                fix="check the server; the same command resumes",
+            ) from None
+        self._failures = 0
+        return completion
 
     async def ask_on_trial(self, body: dict[str, Any]) -> Completion:
         """Return the completion of a first request; if it fails, the job cannot begin."""
         try:
             return await self._try(body, min(self.tries, TRIAL_TRIES))
         except FailedError as problem:
-            last = str(problem)
-        raise ModelError(f"{self.who}: {last}", fix=f"check the server at {self.url}, and try again")
+            fix = f"check the server at {self.url}, and try again"
+            raise ModelError(f"{self.who}: {problem}", fix=fix) from None
 
     async def _try(self, body: dict[str, Any], tries: int) -> Completion:
         started, problem = time.monotonic(), "not asked: the job was stopped"
@@ -139,9 +129,9 @@ class Client:
                 return outcome
             self._stop_or_refuse(outcome)
             problem = outcome.message
-            if outcome.status == 429:
-                self.limiter.slow_down()
-            seconds = self._back_off(attempt) if outcome.wait is None else outcome.wait
+            # Full jitter: anything up to a limit that doubles.
+            jitter = self.rng.uniform(0.0, min(LONGEST_WAIT, FIRST_WAIT * 2**attempt))
+            seconds = jitter if outcome.wait is None else outcome.wait
             if attempt + 1 == tries or time.monotonic() - started + seconds > PATIENCE:
                 break
             await self._sleep(seconds)
@@ -165,7 +155,13 @@ class Client:
         read = estimated_tokens(body["messages"])
         reserved = self.spending.reserve(read, body["max_tokens"])
         try:
-            async with self.limiter.slot(), self._post(body, key) as response:
+            async with self._session.post(
+                f"{self.url}/chat/completions",
+                data=json.dumps(body).encode(),
+                headers={"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
+                proxy=self._proxy,
+                allow_redirects=False,
+            ) as response:
                 raw = await _body(response)
             if not 200 <= response.status < 300:
                 return self._failure(response, raw, key)
@@ -178,15 +174,6 @@ class Client:
             return completion
         finally:
             self.spending.release(reserved)
-
-    def _post(self, body: dict[str, Any], key: str) -> Any:
-        return self._session.post(
-            f"{self.url}/chat/completions",
-            data=json.dumps(body).encode(),
-            headers={"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
-            proxy=self._proxy,
-            allow_redirects=False,
-        )
 
     def _failure(self, response: Any, raw: bytes, key: str) -> Failure:
         text = raw.decode(errors="replace")
@@ -215,7 +202,12 @@ class Client:
                 fix="url=, with the address that you trust",
             )
         if status in (401, 403, 404) or failure.out_of_quota:
-            raise ModelError(f"{self.who}: {failure.message}", fix=self._remedy(failure))
+            fixes = {
+                404: f"check the model's name, and that the server's interface begins at {self.url}",
+                429: "add credit; the same command resumes",
+            }
+            key = f"put the key into the environment variable {self.key_from or 'that key_from= names'}"
+            raise ModelError(f"{self.who}: {failure.message}", fix=fixes.get(status, key))
         if 400 <= status < 500 and status not in RETRYABLE:
             raise RefusedError(failure.message)
         if failure.wait is not None and failure.wait > PATIENCE:
@@ -225,20 +217,7 @@ class Client:
                 fix="the same command later; it resumes",
             )
 
-    def _remedy(self, failure: Failure) -> str:
-        if failure.out_of_quota:
-            return "add credit; the same command resumes"
-        if failure.status == 404:
-            return f"check the model's name, and that the server's interface begins at {self.url}"
-        return f"put the key into the environment variable {self.key_from or 'that key_from= names'}"
-
-    def _back_off(self, attempt: int) -> float:
-        """Full jitter: anything up to a limit that doubles."""
-        return self.rng.uniform(0.0, min(LONGEST_WAIT, FIRST_WAIT * 2**attempt))
-
     async def _sleep(self, seconds: float) -> None:
-        if self.sleep is not None:
-            return await self.sleep(seconds)
         with suppress(TimeoutError):
             await asyncio.wait_for(self._halted.wait(), seconds)
 
@@ -274,7 +253,9 @@ class Client:
         import aiohttp
 
         # Some versions of aiohttp log a cookie that they cannot read, and a server may have put the key there.
-        logging.getLogger("aiohttp.client").addFilter(_is_not_about_cookies)
+        logging.getLogger("aiohttp.client").addFilter(
+            lambda record: "cookie" not in record.getMessage().lower()
+        )
         # A compressed body could unpack to any size, so none is accepted. Cookies are not kept.
         session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0),
@@ -283,7 +264,8 @@ class Client:
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
         )
-        finalize(self, _close, session, event_loop())
+        loop = event_loop()
+        finalize(self, loop.call_soon_threadsafe, lambda: loop.create_task(session.close()))
         return session
 
     @cached_property
@@ -295,14 +277,6 @@ class Client:
         """
         parts = urlsplit(self.url)
         return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
-
-
-def _is_not_about_cookies(record: logging.LogRecord) -> bool:
-    return "cookie" not in record.getMessage().lower()
-
-
-def _close(session: Any, loop: asyncio.AbstractEventLoop) -> None:
-    loop.call_soon_threadsafe(lambda: loop.create_task(session.close()))
 
 
 async def _body(response: Any) -> bytes:
@@ -334,44 +308,6 @@ def retry_after(header: str) -> float | None:
         except (ValueError, TypeError, OverflowError, IndexError):
             return None
     return seconds if seconds <= DAY else None
-
-
-# Limits
-
-
-class RateLimiter:
-    """Lets requests through one by one; fewer at once after the server complains."""
-
-    def __init__(self, concurrency: int) -> None:
-        self.concurrency = self.limit = concurrency
-        self._in_flight = 0
-        self._change = asyncio.Condition()
-        self._slowed_at, self._calm_answers = -math.inf, 0
-
-    @asynccontextmanager
-    async def slot(self) -> AsyncIterator[None]:
-        """Wait for a slot for one request, and hold it."""
-        async with self._change:
-            await self._change.wait_for(lambda: self._in_flight < self.limit)
-            self._in_flight += 1
-        try:
-            yield
-        finally:
-            async with self._change:
-                self._in_flight -= 1
-                self._change.notify_all()  # the limit may have grown
-
-    def slow_down(self) -> None:
-        """Halve the number of requests in flight: the server reports too many."""
-        self._calm_answers = 0
-        if time.monotonic() - self._slowed_at >= CALM:
-            self.limit, self._slowed_at = max(1, self.limit // 2), time.monotonic()
-
-    def count_answer(self) -> None:
-        """Count an answer without a complaint; after many of them one more request may be in flight."""
-        self._calm_answers += 1
-        if self._calm_answers >= PATIENT and self.limit < self.concurrency:
-            self.limit, self._calm_answers = self.limit + 1, 0
 
 
 # The event loop

@@ -10,7 +10,6 @@ self-check reports the choice. Each example is a request of its own, and several
 
 import hashlib
 import json
-import math
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -25,7 +24,7 @@ import numpy as np
 from ...core.errors import ModelError
 from ...core.records import Example
 from .. import ModelSpec, check_options
-from .client import Client, FailedError, RateLimiter, RefusedError, require_library, run, run_soon
+from .client import Client, FailedError, RefusedError, require_library, run, run_soon
 from .likelihood import LOW_MASS, from_first_tokens, one_begins_another
 from .prompt import OPTIONS as PROMPT_OPTIONS
 from .prompt import Message, Prompt, answer_mode, make_prompt, max_tokens, prompt_of
@@ -96,7 +95,6 @@ class Endpoint(PromptAnswers):
             self.url,
             spec.options.get("key_from", OPENAI_KEY if self.url == OPENAI else ""),
             repr(self),
-            RateLimiter(self.concurrency),
             _spending(spec),
             spec.whole("tries", 8, 1, 100),
             spec.number("timeout", 60, 0.001, 86_400),
@@ -184,21 +182,24 @@ class Endpoint(PromptAnswers):
     async def _reply(self, example: Example) -> Reply:
         messages = self.prompt.messages(example)
         about = {"mode": self._mode, "asked": _digest(messages)}
+        body, read = MODE[self._mode]
         try:
-            reply = await MODE[self._mode](self, messages)
+            completion = await self.client.ask(body(self, messages))
         except RefusedError as problem:
             return no_answer(str(problem), **about)
         except FailedError as problem:
             return Reply(error=str(problem), details=about)
-        return Reply(reply.label, reply.probabilities, reply.text, reply.error, {**reply.details, **about})
+        names = {"server": completion.server, "model": completion.model}
+        details = {"said": completion.content, "finish": completion.finish}
+        details |= {name: value for name, value in names.items() if value}
+        if completion.finish == "content_filter":
+            return no_answer("stopped by a content filter", **details, **about)
+        reply = read(self, completion, details)
+        return replace(reply, details={**reply.details, **about})
 
     # One mode each
 
-    async def _first_token(self, messages: list[Message]) -> Reply:
-        completion = await self.client.ask(self._first_body(messages))
-        details = _details(completion)
-        if completion.finish == "content_filter":
-            return no_answer("stopped by a content filter", **details)
+    def _first_token(self, completion: Completion, details: dict[str, Any]) -> Reply:
         if completion.first_tokens is None:
             return no_answer("no log-probabilities came with it", **details)
         tokens = from_first_tokens(completion.first_tokens, self.prompt.verbalisers)
@@ -207,25 +208,16 @@ class Endpoint(PromptAnswers):
         if tokens.mass <= 0:
             return no_answer(f"none of the {len(first)} likeliest first tokens begins a label", **details)
         flags = {"low mass": tokens.mass < LOW_MASS, "truncated": tokens.truncated}
+        details |= {name: True for name, on in flags.items() if on}
         probabilities = tokens.probabilities()
-        return Reply(
-            int(probabilities.argmax()),
-            probabilities,
-            details=details | {name: True for name, on in flags.items() if on},
-        )
+        return Reply(int(probabilities.argmax()), probabilities, details=details)
 
-    async def _generate(self, messages: list[Message]) -> Reply:
-        completion = await self.client.ask(self._text_body(messages))
-        details = _details(completion)
-        if completion.finish == "content_filter":
-            return no_answer("stopped by a content filter", **details)
+    def _generated(self, completion: Completion, details: dict[str, Any]) -> Reply:
         del details["said"]
         return text_reply(completion.content, self.prompt, **details)
 
-    async def _constrained(self, messages: list[Message]) -> Reply:
+    def _constrained(self, completion: Completion, details: dict[str, Any]) -> Reply:
         words = self.prompt.verbalisers
-        completion = await self.client.ask(self._constrained_body(messages))
-        details = _details(completion)
         try:
             reply = json.loads(completion.content)
         except (ValueError, RecursionError):
@@ -323,10 +315,11 @@ class Endpoint(PromptAnswers):
 
 
 MODE = {
-    "first token": Endpoint._first_token,
-    "generate": Endpoint._generate,
-    "constrained": Endpoint._constrained,
+    "first token": (Endpoint._first_body, Endpoint._first_token),
+    "generate": (Endpoint._text_body, Endpoint._generated),
+    "constrained": (Endpoint._constrained_body, Endpoint._constrained),
 }
+"""Mode to the body of a request, and how its completion is read."""
 
 
 class Replied(PromptAnswers):
@@ -345,25 +338,18 @@ class Replied(PromptAnswers):
         return [self.reply if example == self.example else next(replies) for example in examples]
 
 
-def _details(completion: Completion) -> dict[str, Any]:
-    """Return the parts of every response that are stored."""
-    names = {"server": completion.server, "model": completion.model}
-    kept = {name: value for name, value in names.items() if value}
-    return {"said": completion.content, "finish": completion.finish, **kept}
-
-
 def _digest(messages: list[Message]) -> str:
     return hashlib.sha256(json.dumps(messages).encode()).hexdigest()[:16]
 
 
 def _spending(spec: ModelSpec) -> Spending:
     price = spec_price(spec)
-    budget = spec.number("budget", math.nan, 0) if spec.options.get("budget") else None
-    if budget is not None and (price is None or budget == 0):
+    budget = spec.number("budget", 2, 1e-6) if "budget" in spec.options else None
+    if budget is not None and price is None:
         raise ModelError(
-            f"{spec.who}: budget={budget:g}" + ("" if price else " without price"),
-            why="it allows no request" if price else "shoal needs the price of tokens",
-            fix="budget=2" if price else "price=input:0.15,output:0.60, per million tokens",
+            f"{spec.who}: budget={budget:g} without price",
+            why="shoal needs the price of tokens",
+            fix="price=input:0.15,output:0.60, per million tokens",
         )
     return Spending(price, budget, spec.who)
 
@@ -382,8 +368,8 @@ def _checked_url(spec: ModelSpec) -> str:
         is_valid = parts.scheme in ("http", "https") and parts.port != 0
         is_valid &= re.fullmatch(r"[^\s/\\%<>\"{}|^`\x00-\x1f]+", parts.hostname or "") is not None
         is_valid &= url.isprintable() and " " not in url
-    except ValueError as problem:  # brackets that do not close, a port that is not a number
-        raise ModelError(f"{spec.who}: url={url!r}", why=str(problem), fix=URL_EXAMPLE) from None
+    except ValueError:  # brackets that do not close, a port that is not a number
+        is_valid = False
     if not is_valid:
         raise ModelError(f"{spec.who}: url={url!r}", why="not an HTTP address", fix=URL_EXAMPLE)
     return url.rstrip("/")

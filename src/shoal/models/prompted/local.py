@@ -34,10 +34,6 @@ DATES = ("strftime_now", "date_string")
 TODAY = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
 
 
-def load(spec: ModelSpec, model: HFModel) -> "PromptedModel":
-    return PromptedModel(model, prompt_of(spec), spec)
-
-
 # Encoding
 
 
@@ -49,10 +45,13 @@ class PromptEncoder:
     ) -> None:
         self.tokenizer, self.prompt, self.who, self.date = tokenizer, prompt, who, date
         self.chat = chat and bool(tokenizer.chat_template)
+        self._template = self._dated_template() if self.chat else ""
 
     def text(self, example: Example) -> str:
         """Return the whole prompt, with placeholders for special tokens in the example."""
-        safe = tuple(self._escape(text) for text in example)
+        safe = example
+        for number, special in enumerate(self._specials):
+            safe = tuple(text.replace(special, f"{OPEN}{number}{CLOSE}") for text in safe)
         return self._chat_text(self.prompt.messages(safe)) if self.chat else self.prompt.blocks(safe)
 
     def shown(self, example: Example) -> str:
@@ -74,11 +73,6 @@ class PromptEncoder:
             )["input_ids"]
         before, after = ([], []) if self.chat else self._frame
         return [*before, *ids, *(after if closed else [])]
-
-    def _escape(self, text: str) -> str:
-        for number, special in enumerate(self._specials):
-            text = text.replace(special, f"{OPEN}{number}{CLOSE}")
-        return text
 
     @cached_property
     def _specials(self) -> list[str]:
@@ -108,8 +102,6 @@ class PromptEncoder:
             messages = [{**first, "content": f"{system}\n\n{first['content']}"}, *messages[2:]]
         try:
             return self._render(messages)
-        except ModelError:
-            raise
         except Exception as problem:
             raise ModelError(
                 f"{self.who}: its chat template fails on this prompt",
@@ -125,8 +117,6 @@ class PromptEncoder:
             return probe in self._render(
                 [{"role": "system", "content": probe}, {"role": "user", "content": "In the user message."}]
             )
-        except ModelError:
-            raise
         except Exception:  # templates reject roles in many ways
             return False
 
@@ -146,9 +136,8 @@ class PromptEncoder:
     def _day(self) -> datetime:
         return datetime.strptime(self.date, "%Y-%m-%d")
 
-    @cached_property
-    def _template(self) -> str:
-        """The model's template, with the job's date instead of today's."""
+    def _dated_template(self) -> str:
+        """Return the model's template, with the job's date instead of today's."""
         written: str = self.tokenizer.get_chat_template()
         if not self.date and any(word in written for word in DATES):
             raise ModelError(
@@ -165,14 +154,14 @@ class PromptEncoder:
 class PromptedModel(PromptAnswers):
     """A prompted language model; its answers do not depend on batches or threads."""
 
-    def __init__(self, model: HFModel, prompt: Prompt, spec: ModelSpec) -> None:
-        self.model, self.prompt, self.checkpoint = model, prompt, model.checkpoint
-        self.mode = answer_mode(spec, prompt, ("likelihood", "generate"), "likelihood")
+    def __init__(self, model: HFModel, spec: ModelSpec) -> None:
+        self.model, self.prompt, self.checkpoint = model, prompt_of(spec), model.checkpoint
+        self.mode = answer_mode(spec, self.prompt, ("likelihood", "generate"), "likelihood")
         self.chat = spec.one_of("chat", ("yes", "no"), "yes") == "yes"
         self.date = spec.options.get("date", "")
         if self.date and not re.fullmatch(r"\d{4}-\d\d-\d\d", self.date):
             raise ModelError(f"{spec.who}: date is {self.date!r}", fix="date=2026-01-31")
-        self.max_tokens = max_tokens(spec, prompt)
+        self.max_tokens = max_tokens(spec, self.prompt)
         self._lengths: dict[Example, int] = {}
 
     def __repr__(self) -> str:
@@ -328,6 +317,7 @@ class PromptedModel(PromptAnswers):
             eos_token_id=network.generation_config.eos_token_id or self.model.tokenizer.eos_token_id,
             decoder_start_token_id=getattr(network.config, "decoder_start_token_id", None),
         )
+        ends = how.eos_token_id if isinstance(how.eos_token_id, list) else [how.eos_token_id]
         replies: dict[int, Reply] = {}
         for same in by_length.values():
             ids = torch.tensor([prompts[at] for at in same], device=network.device)
@@ -336,16 +326,11 @@ class PromptedModel(PromptAnswers):
                     ids, attention_mask=torch.ones_like(ids), generation_config=how
                 ).tolist()
             for at, row in zip(same, made, strict=True):
-                replies[at] = self._decoded(
-                    row[1:] if self.kind == "seq2seq" else row[len(prompts[at]) :], prompts[at], how
-                )
+                tokens = row[1:] if self.kind == "seq2seq" else row[len(prompts[at]) :]
+                finish = "length" if set(ends).isdisjoint(tokens) else "stop"
+                text = self.model.tokenizer.decode(tokens, skip_special_tokens=True)
+                replies[at] = text_reply(text, self.prompt, finish=finish, asked=_digest(prompts[at]))
         return [replies[at] for at in range(len(examples))]
-
-    def _decoded(self, tokens: Sequence[int], prompt: Sequence[int], how: Any) -> Reply:
-        ends = how.eos_token_id if isinstance(how.eos_token_id, list) else [how.eos_token_id]
-        finish = "stop" if any(token in ends for token in tokens) else "length"
-        text = self.model.tokenizer.decode(tokens, skip_special_tokens=True)
-        return text_reply(text, self.prompt, finish=finish, asked=_digest(prompt))
 
 
 def _digest(tokens: Sequence[int]) -> str:

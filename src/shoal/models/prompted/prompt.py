@@ -255,9 +255,6 @@ class Prompt:
         inputs = {name: texts[name] for name in TASKS[self.task]}
         return self._render("user", inputs).lstrip("\n")
 
-    def _reply(self, shot: Mapping[str, str]) -> str:
-        return shot["answer"] or self.unanswerable if self.in_words else self.labels[shot["label"]]
-
     @cached_property
     def _templates(self) -> dict[str, Template]:
         return {part: Template(getattr(self, part)) for part in ("system", "user")}
@@ -269,7 +266,8 @@ class Prompt:
         turns = [{"role": "system", "content": system}] if system else []
         for shot in self.shots:
             turns.append({"role": "user", "content": self._question(shot)})
-            turns.append({"role": "assistant", "content": self._reply(shot)})
+            answer = shot["answer"] or self.unanswerable if self.in_words else self.labels[shot["label"]]
+            turns.append({"role": "assistant", "content": answer})
         return turns
 
     def _render(self, part: str, inputs: Mapping[str, str]) -> str:

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
 
-from ...core.errors import DataError, ModelError, nearest, some
-from ...core.files import collector_paused, is_file, is_folder, refuse_special
+from ...core.errors import ModelError, some
+from ...core.files import collector_paused, first_bytes, is_folder
 from ...core.records import Answers, Case
 from ...data.tables import read_table
 from .. import ModelSpec, digest_file, parse_spec
@@ -73,24 +73,14 @@ class StoredAnswers:
 
     def read(self, request: Request | None = None) -> Columns:
         """Return the whole file, checked line by line."""
-        _check_exists(self.path)
+        if not is_folder(self.path):
+            first_bytes(self.path, 1)  # raises if there is no such file
         return read_file(request or Request(self.path, self._options), self.options)
 
 
-def _check_exists(path: Path) -> None:
-    if not is_folder(path) and not is_file(path):
-        refuse_special(path)
-        beside = [file.name for file in path.parent.iterdir()] if is_folder(path.parent) else []
-        raise DataError(
-            f"{str(path)[:200]}: no such file",
-            why=f"relative paths start at {Path.cwd()}",
-            fix=nearest(path.name, beside) or "check the name",
-        )
-
-
 def _digest(path: Path) -> str:
-    _check_exists(path)
-    if not path.is_dir():
+    if not is_folder(path):
+        first_bytes(path, 1)  # raises if there is no such file
         return digest_file(path)
     files = sorted(path.rglob("*.arrow"))  # of a saved dataset
     parts = "".join(f"{file.name}:{digest_file(file)}\n" for file in files)

@@ -63,8 +63,16 @@ class Columns:
     """Stores repeated groups and answers once."""
 
     def add(
-        self, line: int, prediction: Prediction, numbers: Sequence[float], key: Key | None = None
+        self,
+        line: int,
+        prediction: Prediction,
+        numbers: Sequence[float],
+        key: Key | None = None,
+        error: str = "",
     ) -> None:
+        """Add an example; with an error, it has no answer."""
+        if error:
+            self.errors[len(self.lines)] = error
         try:
             self.numbers.extend(numbers)
         except OverflowError:
@@ -79,17 +87,8 @@ class Columns:
             self.identities.append(key.identity)
             self.examples.append(min(key.example, sys.maxsize))
 
-    def add_error(self, line: int, message: str, key: Key | None) -> None:
-        """Add an example without an answer."""
-        self.errors[len(self.lines)] = message
-        self.add(line, None, (), key)
-
     def key(self, row: int) -> Key:
         return Key(self.groups[row], self.identities[row], self.examples[row])
-
-    def id_of(self, row: int) -> str:
-        """Return the row's id in parentheses; empty if its place identifies it."""
-        return f" ({self.key(row)})" if self.identities else ""
 
     def where(self, row: int) -> str:
         return f"{self.path}, {self.unit} {self.lines[row]}"

@@ -34,12 +34,17 @@ SHOWN = 3
 
 def match_rows(columns: Columns, cases: Sequence[Case], whole: Sequence[Case]) -> NDArray[np.int64]:
     """Return the row that answers each example of the cases; `whole` is their suite."""
-    match = _match_by_id if columns.identities else _match_by_order
+    by_id = bool(columns.identities)
+    match = _match_by_id if by_id else _match_by_order
     rows = match(columns, CaseTable.of(cases), CaseTable.of(whole))
     for name, texts in columns.texts.items():
         examples = chain.from_iterable(case.examples for case in cases)
         carried = (
-            (f"{columns.unit} {columns.lines[row]}{columns.id_of(row)}", texts[row], example)
+            (
+                f"{columns.unit} {columns.lines[row]}{f' ({columns.key(row)})' if by_id else ''}",
+                texts[row],
+                example,
+            )
             for row, example in zip(rows.tolist(), examples, strict=True)
         )
         refuse_other_texts(columns.path, name, carried)
@@ -90,16 +95,22 @@ def _match_by_id(columns: Columns, cases: CaseTable, whole: CaseTable) -> NDArra
     places = _Places(whole) if whole is cases else _Places(whole, cases)
     get = places.numbers.get
     numbers = np.fromiter((get(name, -1) for name in _names(columns)), np.int64, len(columns.identities))
-    full_id = _FullIds(columns, places.numbers)
-    for row in np.flatnonzero(numbers < 0).tolist():
-        numbers[row] = places.numbers.get(full_id(columns.key(row), row) or "", -1)
+    unknown = np.flatnonzero(numbers < 0).tolist()
+    by_ending = _by_ending(places.numbers) if unknown else {}
+    for row in unknown:
+        numbers[row] = get(_full_id(columns, row, by_ending), -1)
     examples = np.array(columns.examples)
     known = np.flatnonzero((numbers >= 0) & (examples < places.sizes[numbers]))
     targets = places.starts[numbers[known]] + examples[known]
     _, firsts = np.unique(targets, return_index=True)
     if len(firsts) < len(known):
         again = np.setdiff1d(np.arange(len(known)), firsts)[0]
-        raise _repeated(columns, int(known[again]), int(known[targets == targets[again]][0]))
+        row, first = int(known[again]), int(known[targets == targets[again]][0])
+        raise DataError(
+            f"{columns.where(row)}: {columns.key(row)} is predicted twice",
+            why=f"first on {columns.unit} {columns.lines[first]}",
+            fix="keep one of them",
+        )
     row_at = np.full(places.total, -1)
     row_at[targets] = known
     if len(known) < len(numbers):
@@ -121,46 +132,31 @@ def _names(columns: Columns) -> Iterator[str]:
     return (name if group is None else f"{group}/{name}" for group, name in pairs)
 
 
-def _repeated(columns: Columns, row: int, first: int) -> DataError:
-    return DataError(
-        f"{columns.where(row)}: {columns.key(row)} is predicted twice",
-        why=f"first on {columns.unit} {columns.lines[first]}",
-        fix="keep one of them",
-    )
+def _by_ending(known: Iterable[str]) -> dict[str, str]:
+    """Return the ids by themselves and by the parts after their slashes, if a part is unique."""
+    by_ending = {identity: identity for identity in known}
+    for identity in known:
+        ending = identity
+        for _ in range(min(identity.count("/"), MOST_SLASHES)):
+            ending = ending.partition("/")[2]
+            if by_ending.setdefault(ending, identity) != identity:
+                by_ending[ending] = AMBIGUOUS
+    return by_ending
 
 
-class _FullIds:
-    """Finds the whole id of a case from the name that a file uses."""
-
-    def __init__(self, columns: Columns, known: Mapping[str, int]) -> None:
-        self.columns = columns
-        self.known = known
-        self._by_ending: dict[str, str] | None = None
-
-    def __call__(self, key: Key, row: int) -> str | None:
-        if key.group is not None:
-            group, name = key.group.strip(), key.identity.strip()
-            whole = name if name.startswith(f"{group}/") else f"{group}/{name}"
-            return whole if whole in self.known else None
-        identity = self._endings().get(key.identity.strip())
-        if identity == AMBIGUOUS:
-            raise DataError(
-                f"{self.columns.where(row)}: case id {shown(key.identity)} occurs in several groups of the suite",
-                fix='ids such as "group/id" (in a suite: "functionality/case_id"), or a column functionality',
-            )
-        return identity
-
-    def _endings(self) -> dict[str, str]:
-        """Return the ids by themselves and by the parts after their slashes, if a part is unique."""
-        if self._by_ending is None:
-            self._by_ending = {identity: identity for identity in self.known}
-            for identity in self.known:
-                ending = identity
-                for _ in range(min(identity.count("/"), MOST_SLASHES)):
-                    ending = ending.partition("/")[2]
-                    if self._by_ending.setdefault(ending, identity) != identity:
-                        self._by_ending[ending] = AMBIGUOUS
-        return self._by_ending
+def _full_id(columns: Columns, row: int, by_ending: Mapping[str, str]) -> str:
+    """Return the whole id of the case that a row names; it may not exist."""
+    key = columns.key(row)
+    name = key.identity.strip()
+    if key.group is not None:
+        group = key.group.strip()
+        return name if name.startswith(f"{group}/") else f"{group}/{name}"
+    if by_ending.get(name) == AMBIGUOUS:
+        raise DataError(
+            f"{columns.where(row)}: case id {shown(key.identity)} occurs in several groups of the suite",
+            fix='ids such as "group/id" (in a suite: "functionality/case_id"), or a column functionality',
+        )
+    return by_ending.get(name, name)
 
 
 def _unknown(columns: Columns, rows: Sequence[int], places: _Places) -> DataError:

@@ -46,9 +46,9 @@ class Meaning:
 
 def label_answers(request: Request, columns: Columns, rows: NDArray[np.int64]) -> Answers:
     """Return the answers of the rows, with the suite's labels."""
-    width = _width(columns)
-    details = _parse_replies(request, columns, rows) if columns.generated else ()
-    meaning = read_meaning(request, columns, width)
+    width, reader = _width(columns), _LabelReader(request, columns)
+    details = _parse_replies(reader, rows) if columns.generated else ()
+    meaning = _read_meaning(reader, width)
     table = _table(columns, meaning, width)
     codes = _codes(columns, meaning, table)
     if width > 1:
@@ -67,13 +67,13 @@ def label_answers(request: Request, columns: Columns, rows: NDArray[np.int64]) -
     )
 
 
-def _parse_replies(request: Request, columns: Columns, rows: NDArray[np.int64]) -> list[dict[str, str]]:
+def _parse_replies(reader: "_LabelReader", rows: NDArray[np.int64]) -> list[dict[str, str]]:
     """Read labels from generated replies as from an endpoint's, and return the details of each answer.
 
     A reply without a label becomes an error of its row. If no reply is exactly a label, the words of the log may be
     other names of the labels, so that nothing is parsed.
     """
-    reader = _LabelReader(request, columns)
+    columns, known = reader.file, reader.suite.known
     labels = {word: reader.label(word) for word in _distinct_words(columns)}
     details: list[dict[str, Any]] = [
         {} if word is None else {SAID: str(word)} for word in columns.predictions
@@ -85,7 +85,7 @@ def _parse_replies(request: Request, columns: Columns, rows: NDArray[np.int64]) 
             columns.predictions[row] = name = reader.label_in(str(word))
             if name is None:
                 answer = without_thinking(str(word)) or str(word)
-                reply = unread_reply(answer, request.labels.known, **details[row])
+                reply = unread_reply(answer, known, **details[row])
                 columns.errors[row], details[row] = reply.error, dict(reply.details)
     return [details[row] for row in rows.tolist()]
 
@@ -148,10 +148,10 @@ def _codes(columns: Columns, meaning: Meaning, table: NDArray[np.float64]) -> ND
 # Labels
 
 
-def read_meaning(request: Request, columns: Columns, width: int) -> Meaning:
+def _read_meaning(reader: "_LabelReader", width: int) -> Meaning:
     """Return the suite's label of every answer and of every column of probabilities."""
+    request, columns = reader.request, reader.file
     words = _distinct_words(columns)
-    reader = _LabelReader(request, columns)
     by_column = reader.columns(width) if width > 1 else ()
     answers = reader.answers(words)
     labels = _label_space(request.labels, by_column, list(answers.values()))
@@ -194,10 +194,6 @@ class _LabelReader:
         self.request, self.file, self.suite = request, columns, request.labels
         self.given = request.options.labels
         self._theirs, self._ours_by_name = Spellings(self.given.names), Spellings(self.suite.known)
-        self._check_given()
-
-    def _check_given(self) -> None:
-        """Raise if `?labels=` has names that the suite does not have."""
         names = [*self.given.order, *self.given.names.values()]
         wrong = [name for name in names if self._ours_by_name.get(name) is None]
         if self.suite.numbers:
@@ -231,6 +227,7 @@ class _LabelReader:
     # Columns of probabilities
 
     def columns(self, width: int) -> tuple[str, ...]:
+        """Return the label of each column: all of the suite's, or the two extremes of three."""
         names, order = self.file.column_names, self.given.order
         by_name = [self.name(name) for name in names]
         explicit = self.request.options.probabilities is not None
@@ -243,12 +240,23 @@ class _LabelReader:
                 fix=f"one name per probability; the suite's labels are {self.suite}",
             )
         if use_order:
-            return self._checked([self._ours(name) for name in order])
-        if not names:
-            return self._checked(self._by_place(width))
-        if None in by_name:
+            labels = [self._ours(name) for name in order]
+        elif None in by_name:
             raise self._refused(names, _map_line(names, self.suite))
-        return self._checked([label for label in by_name if label is not None])
+        else:
+            labels = [label for label in by_name if label is not None] or self._by_place(width)
+        absent = (
+            sorted(set(self.suite.known) - set(labels))
+            if set(labels) != set(extreme_labels(self.suite.names))
+            else []
+        )
+        if absent or len(set(labels)) < len(labels):
+            raise DataError(
+                f"{self.request.path}: probabilities of {', '.join(labels)}; the suite's labels are {self.suite}",
+                why=f"missing: {', '.join(absent)}" if absent else "two columns have the same label",
+                fix=LABELS_ALONE,
+            )
+        return tuple(labels)
 
     def _by_place(self, width: int) -> list[str]:
         """Return the suite's labels in order, if the format has that convention."""
@@ -264,26 +272,29 @@ class _LabelReader:
             return places
         raise self._refused([f"{width} probabilities without names"], _list_line(width, suite))
 
-    def _checked(self, labels: Sequence[str]) -> tuple[str, ...]:
-        """Return the labels; raise unless they are all of the suite's, or the two extremes of three."""
-        known = set(self.suite.names) or set(map(str, self.suite.numbers))
-        absent = sorted(known - set(labels)) if set(labels) != set(extreme_labels(self.suite.names)) else []
-        if absent or len(set(labels)) < len(labels):
-            raise DataError(
-                f"{self.request.path}: probabilities of {', '.join(labels)}; the suite's labels are {self.suite}",
-                why=f"missing: {', '.join(absent)}" if absent else "two columns have the same label",
-                fix=LABELS_ALONE,
-            )
-        return tuple(labels)
-
     # Answers
 
     def answers(self, words: Sequence[Prediction]) -> dict[Prediction, str]:
-        labels = {word: self.label(word) for word in words}
-        unknown = [word for word in words if labels[word] is None]
-        if unknown:
-            raise self._refused_answers(words, unknown)
-        return {word: label for word, label in labels.items() if label is not None}
+        """Return the label of each answer.
+
+        The error for unknown answers names the line of a single slip, and for other labels the option to add.
+        """
+        labels = {word: label for word in words if (label := self.label(word)) is not None}
+        unknown = [word for word in words if word not in labels]
+        if not unknown:
+            return labels
+        texts = [str(word).strip() for word in words]
+        numbers = [number for word in words if (number := _number(word)) is not None]
+        are_numbers = len(numbers) == len(words)
+        if labels or (are_numbers and (self.file.numbered or self.suite.numbers)):
+            row = self.file.predictions.index(unknown[0])
+            raise DataError(
+                f"{self.file.where(row)}: label {shown(unknown[0])} is not one of {self.suite}",
+                fix=nearest(_cut(str(unknown[0])), self.suite.known)
+                or _map_line(texts if numbers else [str(unknown[0])], self.suite),
+            )
+        line = _list_line(max(numbers) + 1, self.suite) if are_numbers else _map_line(texts, self.suite)
+        raise self._refused([f"answers {some(sorted(map(_cut, texts)), 8)}"], line)
 
     def label_in(self, reply: str) -> str | None:
         """Return the only name of a label that a reply gives, in the file's or the suite's words."""
@@ -305,7 +316,9 @@ class _LabelReader:
                 return self.name(named[0]) if named else None
             text = str(number)
         by_name = self.name(text)
-        by_number = self._counted(number)
+        by_number = None
+        if number is not None and self.file.numbered and self.suite.in_order:
+            by_number = next(iter(self.suite.names[number : number + 1]), None)
         if by_name and by_number and by_name != by_number:
             names = self.suite.names
             raise DataError(
@@ -316,34 +329,12 @@ class _LabelReader:
             )
         return by_name or by_number
 
-    def _counted(self, number: int | None) -> str | None:
-        """Return the label that a number counts, if the format has that convention."""
-        if number is None or not self.file.numbered or not self.suite.in_order:
-            return None
-        return self.suite.names[number] if number < len(self.suite.names) else None
-
     def _refused(self, theirs: Iterable[str], line: str) -> DataError:
         return DataError(
             f"{self.request.path}: it has {some(theirs, 8)}; the suite's labels are {self.suite}",
             why="the mapping is unknown; a wrong guess would invert every prediction",
             fix=line,
         )
-
-    def _refused_answers(self, words: Sequence[Prediction], unknown: Sequence[Prediction]) -> DataError:
-        """Return the error for unknown answers: a single slip with its line, other labels with the option to add."""
-        texts = [str(word).strip() for word in words]
-        numbers = [number for word in words if (number := _number(word)) is not None]
-        counted = self.file.numbered or bool(self.suite.numbers)
-        if len(unknown) < len(words) or (counted and len(numbers) == len(words)):
-            row = self.file.predictions.index(unknown[0])
-            return DataError(
-                f"{self.file.where(row)}: label {shown(unknown[0])} is not one of {self.suite}",
-                fix=nearest(_cut(str(unknown[0])), self.suite.known)
-                or _map_line(texts if numbers else [str(unknown[0])], self.suite),
-            )
-        are_numbers = len(numbers) == len(words)
-        line = _list_line(max(numbers) + 1, self.suite) if are_numbers else _map_line(texts, self.suite)
-        return self._refused([f"answers {some(sorted(map(_cut, texts)), 8)}"], line)
 
 
 def _label_space(suite: SuiteLabels, by_column: Sequence[str], answered: Sequence[str]) -> tuple[str, ...]:

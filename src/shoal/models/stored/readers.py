@@ -25,11 +25,11 @@ from ...core.files import (
 from ...core.records import Example
 from ...data.cells import value_at
 from ...data.log import common_choices, lettered, probabilities
-from ...data.logs import OpenLog, Sample, open_log
-from ...data.tables import is_table, open_rows, read_table
-from .columns import Columns, Key, Request, number_from, shown
+from ...data.logs import open_log
+from ...data.tables import is_table, open_rows
+from .columns import Columns, Key, Options, Request, number_from, shown
 from .matching import SINGLE, refuse_other_texts
-from .records import IDS, Records, read_records
+from .records import IDS, read_records
 
 TEXT = ("labels",)
 RECORDS = ("id", "label", "labels", "probabilities")
@@ -42,7 +42,7 @@ def read_json_objects(request: Request) -> Columns:
     lines = read_json_lines(request.path)
     first = next(lines, None)
     if first is None or "label_names" not in first[1] or not IDS.isdisjoint(first[1]):
-        return read_records(request, Records("line", lines if first is None else chain([first], lines)))
+        return read_records(request, lines if first is None else chain([first], lines))
     names = first[1]["label_names"]
     are_names = isinstance(names, list) and all(isinstance(name, str) and name.strip() for name in names)
     if not are_names or len(set(names)) < max(len(names), 2):
@@ -50,14 +50,14 @@ def read_json_objects(request: Request) -> Columns:
             f"{request.path}, line 1: label_names must be a list of different names, found {shown(names)}",
             fix='{"label_names": ["negative", "positive"]}, in the order of the numbers and probabilities',
         )
-    return read_records(request, Records("line", lines, label_names=tuple(names)))
+    return read_records(request, lines, label_names=tuple(names))
 
 
 def read_json_list(request: Request) -> Columns:
     """Read a JSON file that is a list of objects, or has one at the path `?rows=`."""
     path, place = request.path, request.options.rows
     if not place and is_json_array(path):
-        return read_records(request, Records("row", read_json_array(path)))
+        return read_records(request, read_json_array(path), "row")
     document = read_json(path)
     rows = value_at(document, place) if place else document
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
@@ -68,21 +68,16 @@ def read_json_list(request: Request) -> Columns:
             why=f"found: {some(map(shown, inside), 8)}" if inside else "",
             fix=f"?rows={lists[0] if lists else 'PATH'}, the path of the list",
         )
-    return read_records(request, Records("row", enumerate(rows, start=1)))
+    return read_records(request, enumerate(rows, start=1), "row")
 
 
 # Tables
 
 
-def read_csv(request: Request) -> Columns:
-    columns, rows = read_table(request.path)
-    return read_records(request, Records("line", rows, tuple(columns)))
-
-
-def read_binary_table(request: Request) -> Columns:
-    """Read Parquet, Arrow, an Excel workbook, or a folder that `Dataset.save_to_disk` wrote."""
+def read_table(request: Request) -> Columns:
+    """Read CSV, TSV, Parquet, Arrow, an Excel workbook, or a folder that `Dataset.save_to_disk` wrote."""
     table = open_rows(request.path)
-    return read_records(request, Records(table.unit, table.rows, tuple(table.columns)))
+    return read_records(request, table.rows, table.unit, is_table=True)
 
 
 # CheckList's text formats
@@ -116,15 +111,11 @@ def read_text(request: Request, *, label: bool, least: int, most: int = 10**6) -
 
 # Logs of other tools
 
-BY_COLUMN = ("format", "id", "label", "probabilities", "rows")
-"""Options that name columns: then the file is read as a table or JSON like any other."""
-
 
 def is_log(request: Request, start: bytes) -> bool:
-    """Return whether a file is a log, and no option names its columns."""
-    options = request.options
-    named = [name for name in BY_COLUMN if getattr(options, name) not in ("", None)]
-    return not named and not request.path.is_dir() and open_log(request.path) is not None
+    """Return whether a file is a log, and no option but `labels` makes it a table or JSON like any other."""
+    is_bare = request.options == Options(labels=request.options.labels)
+    return is_bare and not request.path.is_dir() and open_log(request.path) is not None
 
 
 def read_log(request: Request) -> Columns:
@@ -140,13 +131,18 @@ def read_log(request: Request) -> Columns:
         answered = lettered(question, choices)
         same = sample.run, answered.answer
         if seen.setdefault(sample.id, same) != same:
-            raise _several_answers(log, sample)
+            filtered = f'one filter: grep \'"filter": "NAME"\' {log.path} > one.jsonl'
+            raise DataError(
+                f"{log.path}: several answers to sample {sample.id!r}",
+                why="predictions have one answer per case; epochs, repeats and filters give more",
+                fix=f"scores:{log.path}, which takes them as runs" if sample.run else filtered,
+            )
         if len(seen) == len(texts):  # the same answer, graded by another metric or filter
             continue
         texts.append("\n".join(answered.texts))
         key = Key(None, *(sample.case or (sample.id, 0)))
         if not answered.answer:
-            columns.add_error(number, sample.error or "the answer is empty", key)
+            columns.add(number, None, (), key, sample.error or "the answer is empty")
         else:
             fits = len(question.likelihoods) == len(choices) > 1
             shares = probabilities(question.likelihoods) if fits else ()
@@ -156,34 +152,9 @@ def read_log(request: Request) -> Columns:
     return columns
 
 
-def _several_answers(log: OpenLog, sample: Sample) -> DataError:
-    fix = f"scores:{log.path}, which takes them as runs"
-    if not sample.run:
-        fix = f'one filter: grep \'"filter": "NAME"\' {log.path} > one.jsonl'
-    return DataError(
-        f"{log.path}: several answers to sample {sample.id!r}",
-        why="predictions have one answer per case; epochs, repeats and filters give more",
-        fix=fix,
-    )
-
-
 # StereoSet's scores of sentences, for the bias protocol
 
 TASKS = ("intrasentence", "intersentence")
-
-
-def is_stereoset(request: Request, start: bytes) -> bool:
-    """Return whether a file with these first bytes holds StereoSet's scores."""
-    return start.lstrip().startswith(b"{") and any(f'"{task}"'.encode() in start for task in TASKS)
-
-
-def refuse_scores(request: Request) -> Columns:
-    """Raise: these are scores, not labels."""
-    raise ModelError(
-        f"{request.path}: StereoSet scores, not labels",
-        why="a behavioural suite needs a label or probabilities for each example",
-        fix="shoal try bias predictions:FILE --set diagnostic=stereoset",
-    )
 
 
 def read_scores(path: Path, sentences: Mapping[str, str] | None = None) -> dict[str, dict[str, float]]:
@@ -252,11 +223,10 @@ def _has_table_suffix(request: Request, start: bytes) -> bool:
 
 READERS: dict[str, Reader] = {
     "log": Reader(read_log, is_log, ("labels",)),
-    "table": Reader(read_binary_table, lambda request, start: is_table(request.path)),
-    "stereoset": Reader(refuse_scores, is_stereoset, ()),
+    "table": Reader(read_table, lambda request, start: is_table(request.path)),
     "json": Reader(read_json_list, _is_json_document, (*RECORDS, "rows")),
     "jsonl": Reader(read_json_objects, lambda request, start: start.lstrip().startswith(b"{")),
-    "csv": Reader(read_csv, _has_table_suffix),
+    "csv": Reader(read_table, _has_table_suffix),
     "pred_only": Reader(lambda r: read_text(r, label=True, least=0, most=0), options=TEXT),
     "binary_conf": Reader(lambda r: read_text(r, label=False, least=1, most=1), options=TEXT),
     "softmax": Reader(lambda r: read_text(r, label=False, least=2), options=TEXT),
@@ -271,7 +241,10 @@ TEXT_FORMATS = tuple(name for name, reader in READERS.items() if reader.options 
 
 def read_file(request: Request, given: Mapping[str, str]) -> Columns:
     """Read the whole file and check it line by line; `given` are the options of the spec."""
-    path, name = request.path, request.options.format or _recognised(request)
+    path, name = request.path, request.options.format
+    if not name:
+        start = b"" if path.is_dir() else first_bytes(path, 4096).removeprefix(BOM)
+        name = next(name for name, reader in READERS.items() if reader.recognises(request, start))
     if name not in READERS:
         raise ModelError(
             f"{path}: unknown format {name!r}",
@@ -290,9 +263,3 @@ def read_file(request: Request, given: Mapping[str, str]) -> Columns:
     if not columns.lines:
         raise DataError(f"{path}: no predictions", fix="check that this is the right file")
     return columns
-
-
-def _recognised(request: Request) -> str:
-    """Return the format of a file, from its first bytes and its name."""
-    start = b"" if request.path.is_dir() else first_bytes(request.path, 4096).removeprefix(BOM)
-    return next(name for name, reader in READERS.items() if reader.recognises(request, start))

@@ -9,7 +9,6 @@ import json
 import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
@@ -37,65 +36,59 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Records:
-    """The rows of a file."""
-
-    unit: str
-    """The unit of the rows' numbers: line or row."""
-    rows: Iterable[tuple[int, Row]]
-    columns: tuple[str, ...] | None = None
-    """The columns of a table; None for JSON, whose rows may have different fields."""
-    label_names: tuple[str, ...] = ()
-    """The names of all numbers and probabilities, if the file has them."""
-
-
-@dataclass(frozen=True, slots=True)
 class Fields:
     """The fields of a row that shoal reads."""
 
     identity: str  # empty: the rows are in the order of the cases
     answer: str  # empty: the most probable label
     probabilities: tuple[str, ...]  # one per label, or one that holds them all or the confidence
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The field of each label; empty if one field holds them all."""
-        return self.probabilities if len(self.probabilities) > 1 else ()
+    is_table: bool
+    """Whether every row has the same fields; rows of JSON may differ."""
 
 
-def read_records(request: Request, records: Records) -> Columns:
-    """Return the rows as columns; an error names its line."""
-    rows = iter(records.rows)
+def read_records(
+    request: Request,
+    rows: Iterable[tuple[int, Row]],
+    unit: str = "line",
+    label_names: tuple[str, ...] = (),
+    *,
+    is_table: bool = False,
+) -> Columns:
+    """Return rows as columns; an error names its line or row, the unit of the rows' numbers.
+
+    `label_names` are the names of all numbers and probabilities, if the file has them.
+    """
+    rows = iter(rows)
     head = list(islice(rows, 1))
-    columns = Columns(request.path, records.unit)
+    columns = Columns(request.path, unit, column_names=label_names, number_names=label_names)
     if not head:
         return columns
-    fields = _choose(request, records, head[0][1])
+    first = head[0][1]
+    fields = _choose(request, f"{request.path}, {unit} 1", first, is_table=is_table)
     head.extend(islice(rows, HEAD - 1))
     used = {*OURS, fields.identity, fields.answer, *fields.probabilities}
-    others = [name for name in head[0][1] if name not in used]
+    others = [name for name in first if name not in used]
     columns.texts = {name: [] for name in text_columns(request.whole, others, [row for _, row in head])}
-    last_parts = tuple(name if name in head[0][1] else name.rpartition(".")[2] for name in fields.columns)
-    columns.column_names = last_parts or records.label_names
-    is_json = records.columns is None
-    columns.numbered = is_json and not request.options.label
-    columns.ordered = is_json and request.options.probabilities is None
-    columns.number_names = records.label_names
+    if len(fields.probabilities) > 1:
+        parts = ((name, name.rpartition(".")[2]) for name in fields.probabilities)
+        columns.column_names = tuple(name if name in first else last for name, last in parts)
+    columns.numbered = not is_table and not request.options.label
+    columns.ordered = not is_table and request.options.probabilities is None
     rows, block = chain(head, rows), head
     while block:
         block = []
         try:
             block.extend(islice(rows, ROWS_AT_ONCE))
         finally:  # first the errors of the rows before one that cannot be read
-            _add_rows(columns, fields, block, is_table=not is_json)
+            _add_rows(columns, fields, block)
     return columns
 
 
-def _add_rows(columns: Columns, fields: Fields, block: Sequence[tuple[int, Row]], *, is_table: bool) -> None:
-    if not _add_block(columns, fields, block, is_table=is_table):
+def _add_rows(columns: Columns, fields: Fields, block: Sequence[tuple[int, Row]]) -> None:
+    if not _add_block(columns, fields, block):
         for number, row in block:
             with errors_at(f"{columns.path}, {columns.unit} {number}"):
-                _add(columns, fields, number, row, is_table=is_table)
+                _add(columns, fields, number, row)
     for name, texts in columns.texts.items():
         texts.extend(text_in(row, name) for _, row in block)
 
@@ -103,10 +96,9 @@ def _add_rows(columns: Columns, fields: Fields, block: Sequence[tuple[int, Row]]
 # Choosing fields
 
 
-def _choose(request: Request, records: Records, first: Row) -> Fields:
-    options, where = request.options, f"{request.path}, {records.unit} 1"
+def _choose(request: Request, where: str, first: Row, *, is_table: bool) -> Fields:
+    options, names = request.options, list(first)
     chosen = options.probabilities
-    names = list(first) if records.columns is None else list(records.columns)
     identity = options.id or next((name for name in sorted(IDS) if name in names), "")
     if not identity and not request.may_lack_ids:
         inside = next((name for name in names if isinstance(first[name], list)), "")
@@ -115,25 +107,29 @@ def _choose(request: Request, records: Records, first: Row) -> Fields:
             why=f"found: {some(map(shown, names), 12)}",
             fix=f"?rows={inside}, if the rows are there" if inside else "?id=COLUMN, the column of case ids",
         )
-    if records.columns is not None:
-        fields = _choose_columns(request, names, identity, first)
-    else:
-        fields = Fields(identity, options.label or "pred", ("conf",) if chosen is None else chosen)
-    is_error = records.columns is None and first.get("error")
     for name in filter(None, [options.id, options.label, *(chosen or ())]):
-        if name not in names and not has_path(first, name) and not is_error:
+        if name not in names and not has_path(first, name) and (is_table or not first.get("error")):
             paths = paths_in(first)
             raise DataError(
                 f"{where}: no column {shown(name)}",
                 why=f"found: {some(paths, 12)}",
                 fix=nearest(name[:60], paths) or "the name of one of these columns",
             )
-    return fields
+    if is_table:
+        return _choose_columns(request, names, identity)
+    return Fields(identity, options.label or "pred", ("conf",) if chosen is None else chosen, is_table)
 
 
-def _choose_columns(request: Request, names: Sequence[str], identity: str, first: Row) -> Fields:
+def _choose_columns(request: Request, names: Sequence[str], identity: str) -> Fields:
     """Choose the columns of a table by their names."""
-    answer = request.options.label or _answer_column(request, names)
+    answers = [name for name in ANSWERS if name in names]
+    if len(answers) > 1 and not request.options.label:
+        raise DataError(
+            f"{request.path}, line 1: several columns may hold the model's answers",
+            why=" or ".join(answers),
+            fix=f"?label={answers[1]}",
+        )
+    answer = request.options.label or next(iter({"label", "pred"} & set(answers)), "")
     chosen = request.options.probabilities
     if chosen is None:
         chosen = _label_columns(request, [name for name in names if name not in (identity, answer)])
@@ -145,21 +141,7 @@ def _choose_columns(request: Request, names: Sequence[str], identity: str, first
             why=f"found: {some(names, 12)}; the suite's labels: {str(request.labels) or 'without names'}",
             fix="?label=COLUMN, or ?probabilities=COLUMN,COLUMN&labels=NAME,NAME in the same order",
         )
-    if request.options.probabilities is None and not chosen:
-        used = {*OURS, *ANSWERS, identity, answer}
-        _refuse_overlooked(request, {name: cell for name, cell in first.items() if name not in used})
-    return Fields(identity, answer, chosen)
-
-
-def _answer_column(request: Request, names: Sequence[str]) -> str:
-    there = [name for name in ANSWERS if name in names]
-    if len(there) > 1:
-        raise DataError(
-            f"{request.path}, line 1: several columns may hold the model's answers",
-            why=" or ".join(there),
-            fix=f"?label={there[1]}",
-        )
-    return there[0] if there and there[0] in ("label", "pred") else ""
+    return Fields(identity, answer, chosen, is_table=True)
 
 
 def _label_columns(request: Request, names: Sequence[str]) -> tuple[str, ...]:
@@ -185,25 +167,10 @@ def _label_columns(request: Request, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(columns)
 
 
-def _refuse_overlooked(request: Request, row: Row) -> None:
-    """Raise for columns that look like probabilities but have no label: ignoring them would lose information."""
-    shares: dict[str, float] = {}
-    for name, cell in row.items():
-        with suppress(DataError):
-            shares[name] = number_from(cell)
-    shares = {name: share for name, share in shares.items() if 0 <= share <= 1}
-    if len(shares) > 1 and abs(sum(shares.values()) - 1) < 0.02:
-        raise DataError(
-            f"{request.path}: columns {', '.join(shares)} look like probabilities of unknown labels",
-            why=f"the suite's labels are {str(request.labels) or 'without names'}",
-            fix=f"?probabilities={','.join(shares)}&labels=NAME,NAME in the same order, or ?probabilities=no",
-        )
-
-
 # Many rows
 
 
-def _add_block(columns: Columns, fields: Fields, block: Sequence[tuple[int, Row]], *, is_table: bool) -> bool:
+def _add_block(columns: Columns, fields: Fields, block: Sequence[tuple[int, Row]]) -> bool:
     """Add rows column by column; return False, and add none, if a row is not valid or not of the usual form."""
     cells = Cells([row for _, row in block])
     try:
@@ -215,8 +182,8 @@ def _add_block(columns: Columns, fields: Fields, block: Sequence[tuple[int, Row]
     except (UnusualError, DataError, OverflowError):
         return False
     may_be_path = any("." in name for name in (fields.identity, fields.answer, *fields.probabilities))
-    lacks_answer = None in answers and (width < 2 or (is_table and fields.answer))
-    has_error = not is_table and any(cells.column("error"))
+    lacks_answer = None in answers and (width < 2 or (fields.is_table and fields.answer))
+    has_error = not fields.is_table and any(cells.column("error"))
     lacks_key = not fields.identity or not all(identities) or min(examples, default=0) < 0
     if may_be_path or lacks_answer or has_error or lacks_key:
         return False
@@ -246,13 +213,13 @@ def _numbers_of_block(cells: Cells, fields: Fields) -> tuple[NDArray[np.float64]
 # One row
 
 
-def _add(columns: Columns, fields: Fields, number: int, row: Row, *, is_table: bool) -> None:
+def _add(columns: Columns, fields: Fields, number: int, row: Row) -> None:
     key = _key(row, fields.identity, columns.alike) if fields.identity else None
-    if not is_table and row.get("error"):
-        return columns.add_error(number, str(row["error"]), key)
+    if not fields.is_table and row.get("error"):
+        return columns.add(number, None, (), key, str(row["error"]))
     prediction = _prediction(value_at(row, fields.answer), fields.answer) if fields.answer else None
     given = _numbers(row, prediction, fields)
-    if prediction is None and fields.answer and is_table:
+    if prediction is None and fields.answer and fields.is_table:
         prediction = ""  # an empty cell, which only some suites accept
     if prediction is None and len(given) < 2:
         paths = (path for path in paths_in(row) if path.rpartition(".")[2] in ANSWERS)

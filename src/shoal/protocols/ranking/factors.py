@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from ...core.errors import PlanError, nearest
 from ...core.records import Answers, Case
-from ...explaining.attributions import Attribution, plain_word
-from ...models.copies import SPECIAL
+from ...explaining.attributions import SPECIAL, Attribution, plain_word
 from ...stats.ranking import guess
 
 FEATURE = "feature"
