@@ -10,7 +10,7 @@ request in words.
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
@@ -87,9 +87,7 @@ def suggest_words(path: Path, slot: str, spec: str, count: int, seed: int, pos: 
     if not wanted:
         raise ModelError(
             f"{spec} has no further word for {{{slot}}}",
-            why=f"none is of class {pos}"
-            if pos
-            else "those that it has are in the list, or of another class",
+            why="those that it has are in the list, or of another class",
             fix="another model, or --pos with another class",
         )
     return wanted
@@ -110,15 +108,13 @@ def texts_with_gap(
             if slot not in (name, home):
                 continue
             parts = (template,) if isinstance(template, str) else template
-            opened = tuple(re.sub(rf"\{{(a:)?{name}\}}", _opened, part) for part in parts)
+            opened = tuple(
+                re.sub(rf"\{{{name}\}}", GAP, part.replace(f"{{a:{name}}}", f"a {GAP}")) for part in parts
+            )
             as_template = opened[0] if len(opened) == 1 else opened
             gaps |= dict.fromkeys(filled.texts for filled in fill([as_template], lists, FILLINGS, seed))
     chosen = np.random.default_rng(seed).permutation(len(gaps))[:GAPS]
     return [list(gaps)[place] for place in sorted(chosen.tolist())]
-
-
-def _opened(slot: re.Match[str]) -> str:
-    return f"a {GAP}" if slot[1] else GAP
 
 
 def _spelt_like(words: Sequence[str], word: str) -> str:
@@ -163,7 +159,9 @@ Suggester = Callable[[Sequence[Example], Sequence[str]], list[str]]
 def suggester(spec: str, count: int, seed: int) -> Suggester:
     """Return how a model suggests words."""
     if spec != OURS and is_remote(spec):
-        return partial(_by_endpoint, _seeded(spec, seed), count)
+        parsed = parse_spec(spec)
+        seeded = replace(parsed, options={"seed": str(seed), **parsed.options})
+        return partial(_by_endpoint, seeded, count)
     model: Any = None if spec == OURS else load_model(spec)
     if getattr(model, "language_model", "") == "causal":
         return partial(_by_causal, model)
@@ -180,12 +178,7 @@ def suggester(spec: str, count: int, seed: int) -> Suggester:
 def _by_masked(model: Any, gaps: Sequence[Example], words: Sequence[str]) -> list[str]:
     """Return the words that fit all gaps best, by mean log-probability."""
     hidden = _one_piece(model, gaps[0], [*words, *COMMON])
-    blanks = [
-        Blank(gap, places, number, hidden)
-        for gap in gaps
-        for places in [_places(gap)]
-        for number in range(len(places))
-    ]
+    blanks = [Blank(gap, _places(gap), n, hidden) for gap in gaps for n in range(len(_places(gap)))]
     fillers = model.fill_words(blanks, SUGGESTIONS)
     filled = [filler for filler in fillers if filler.words]
     if not filled:
@@ -273,11 +266,6 @@ def _lines(spec: ModelSpec, request: str, longest: int, tokens: int) -> list[str
     return list(good)
 
 
-def _seeded(spec: str, seed: int) -> ModelSpec:
-    parsed = parse_spec(spec)
-    return replace(parsed, options={"seed": str(seed), **parsed.options})
-
-
 # Whole cases
 
 
@@ -309,17 +297,14 @@ def suggest_cases(
         "One per line, as label: text, without numbers or explanations."
     )
     known = {case.examples[0][0].casefold() for case in cases}
-    suggested = list(_labelled(_lines(parse_spec(spec), request, LONGEST_CASE, 60 * count), labels, known))
+    suggested = []
+    for line in _lines(parse_spec(spec), request, LONGEST_CASE, 60 * count):
+        label, _, text = (part.strip() for part in line.partition(":"))
+        if label in labels and text and text.casefold() not in known:
+            suggested.append({"text": text, "label": label})
     if not suggested:
         raise ModelError(f"{spec}: no new case in its reply", fix="the same command again, or another model")
     return suggested[:count]
-
-
-def _labelled(lines: Sequence[str], labels: Sequence[str], known: set[str]) -> Iterator[dict[str, str]]:
-    for line in lines:
-        label, colon, text = (part.strip() for part in line.partition(":"))
-        if colon and label in labels and text and text.casefold() not in known:
-            yield {"text": text, "label": label}
 
 
 # In the file

@@ -365,10 +365,12 @@ def _filled_cases(
             filled_count += 1
             pattern = patterns[filled.template]
             variants = variants_of(filled, pattern.variants, fields, words, rng) if kind != "MFT" else []
+            label = pattern.label
+            if label and set(slot_names(label)) <= set(filled.words):  # a free answer may name the words
+                (label,) = fill_one(label, filled.words)
             if kind == "MFT" or variants:
                 case_count += 1
-                examples = [_example(texts) for texts in (filled.texts, *variants)]
-                yield case(*examples, label=_filled_label(pattern.label, filled), cluster=filled.source)
+                yield case(filled.texts, *variants, label=label, cluster=filled.source)
     if filled_count < sample:
         raise where.error(
             f"{name}: sample asks for {sample:,} cases, the words make {filled_count:,}",
@@ -376,17 +378,6 @@ def _filled_cases(
         )
     if not case_count:
         raise where.error(f"{name}: no case is left", "other templates, words or perturbations")
-
-
-def _filled_label(label: str | None, filled: Filled) -> str | None:
-    """Return a label with the words of the case in its slots: the label of a free answer may have them."""
-    if label is None or not set(slot_names(label)) <= set(filled.words):
-        return label
-    return fill_one(label, filled.words)[0]
-
-
-def _example(texts: tuple[str, ...]) -> str | tuple[str, ...]:
-    return texts[0] if len(texts) == 1 else texts
 
 
 def _patterns(name: str, fields: Mapping[str, Placed], words: Words, kind: str) -> dict[Template, Pattern]:
@@ -465,11 +456,10 @@ def _written_case(entry: Placed, fields: Mapping[str, Placed], kind: str, words:
             raise entry.error("a case without text", 'text: "The room was great."')
         own = _label(table.get("label"), words) or own
         more = table["variants"].parts("variants") if "variants" in table else []
-        texts = [_example(_pair(part)) for part in (table["text"], *more)]
-    elif kind == "MFT":
-        texts = [_example(_pair(entry))]
+        parts = [table["text"], *more]
     else:
-        texts = [_example(_pair(part)) for part in entry.parts("an original and its variants")]
+        parts = [entry] if kind == "MFT" else entry.parts("an original and its variants")
+    texts = list(map(read_template, parts))
     if kind != "MFT" and len(texts) < 2:
         raise entry.error("an original without a variant", '["The room was great.", "The rooom was great."]')
     with errors_in(entry.where):
@@ -487,33 +477,22 @@ def _perturbed_case(
             "variants are for templates", "perturb:, or the variants next to each text"
         )
     original = Filled((entry.text("a case"),), entry.text("a case"), {})
-    variants = variants_of(original, (), fields, words, rng)
-    if variants:
-        yield case(original.text, *(_example(texts) for texts in variants))
-
-
-def _pair(entry: Placed) -> tuple[str, ...]:
-    template = read_template(entry)
-    return (template,) if isinstance(template, str) else template
+    if variants := variants_of(original, (), fields, words, rng):
+        yield case(original.text, *variants)
 
 
 def waiting(name: str) -> str:
     """Return a note on the suggestions of a suite file that nobody has accepted; empty if there are none."""
     path = Path(name)
     fields = read_yaml(path).table("a suite") if is_yaml(path) and path.is_file() else {}
-    suggested = fields["suggested"].plain() if "suggested" in fields else {}
-    if not isinstance(suggested, dict):
-        return ""
-    cases = suggested.pop("cases", {})
-    by_name = cases.values() if isinstance(cases, dict) else ()
+    suggested = fields["suggested"].value if "suggested" in fields else {}
+    words = dict(suggested) if isinstance(suggested, dict) else {}
+    cases = words.pop("cases", Placed({}, "")).value
+    lists = {"word": words, "case": cases if isinstance(cases, dict) else {}}
     counts = {
-        "word": sum(len(words) for words in suggested.values() if isinstance(words, list)),
-        "case": sum(len(each) for each in by_name if isinstance(each, list)),
+        what: sum(len(part.value) for part in parts.values() if isinstance(part.value, list))
+        for what, parts in lists.items()
     }
-    parts = [f"{n} suggested {what}{'s' if n > 1 else ''}" for what, n in counts.items() if n]
-    total = sum(counts.values())
-    return (
-        f"{' and '.join(parts)} wait{'s' if total == 1 else ''} under `suggested`; not counted."
-        if total
-        else ""
-    )
+    texts = [f"{n} suggested {what}{'s' if n > 1 else ''}" for what, n in counts.items() if n]
+    wait = "waits" if sum(counts.values()) == 1 else "wait"
+    return f"{' and '.join(texts)} {wait} under `suggested`; not counted." if texts else ""
