@@ -19,7 +19,7 @@ from ...core.records import Case, Example
 from ...data.templates import templates
 from ...stats.intervals import wilson
 from .expect import Expect
-from .hygiene_material import Counts, Material, expected_labels, is_perturbation, is_vacuous
+from .hygiene_material import Counts, Material, expected_labels, is_perturbation
 from .suite import Suite
 
 Severity = Literal["error", "warning", "note"]
@@ -98,7 +98,7 @@ class Hygiene:
         }
 
 
-def tell(n: int, total: int, singular: str, plural: str, noun: str = "cases") -> str:
+def tell(n: int, total: int, singular: str = "", plural: str = "", noun: str = "cases") -> str:
     """Return a count with its share and verb.
 
     >>> tell(30, 120, "is lost", "are lost"), tell(1, 8000, "is lost", ""), tell(7, 7, "", "are lost")
@@ -106,7 +106,7 @@ def tell(n: int, total: int, singular: str, plural: str, noun: str = "cases") ->
     """
     share = f"{100 * n / total:.1f} %" if n / total >= 0.0005 else "under 0.1 %"
     count = f"all {total:,} {noun}" if n == total > 1 else f"{n:,} of {total:,} {noun} ({share})"
-    return f"{count} {singular if n == 1 else plural}"
+    return f"{count} {singular if n == 1 else plural}".strip()
 
 
 def ids(cases: Sequence[Case]) -> tuple[str, ...]:
@@ -197,13 +197,14 @@ def check_constants(material: Material) -> Iterator[Finding]:
     """
     failing = _failing(material)
     for name, cases in material.by_name.items():
-        best = material.best_constant(name)
-        if best is None or best.rate < NEARLY_ALL or is_vacuous(cases):
+        best = max(material.constants.get(name, ()), key=lambda constant: constant.rate, default=None)
+        is_vacuous = is_perturbation(cases[0]) and all(len(case.examples) == 1 for case in cases)
+        if best is None or best.rate < NEARLY_ALL or is_vacuous:
             continue
         contrasts = failing[cases[0].groups["capability"], best.answer] - {name}
         if not contrasts and not compares_with_original(cases[0].meta["expect"]):
             answer = repr(best.answer) if best.answer else "nothing"
-            what = f"a model that always says {answer} passes {tell(best.passes, best.n, '', '').strip()}"
+            what = f"a model that always says {answer} passes {tell(best.passes, best.n)}"
             yield Finding("one answer passes", "warning", (name,), what, (), best.passes, best.rate)
 
 

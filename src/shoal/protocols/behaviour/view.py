@@ -78,8 +78,7 @@ def _result(result: Result) -> Section:
 
 def _summary(result: Result, rates: Sequence[Measure]) -> Summary | None:
     """Return the first screen of a page: how many cases pass, what fails, fairness and safety, capabilities."""
-    plain = next((row for row in result.measures.where("pass rate") if not row.groups), None)
-    (whole,) = result.measures.where("suite score") or (None,)
+    plain, whole = _overall(result)
     if plain is None or plain.value is None or whole is None:
         return None
     text = wording.refusal_words(result.measures)
@@ -87,13 +86,18 @@ def _summary(result: Result, rates: Sequence[Measure]) -> Summary | None:
     lines = [f"95 % CI {shown_interval(whole)}", "mean over functionalities"]
     cards = [Card("Suite score", wording.percent(whole), lines), Card("Fails most", rows=_card_rows(rates))]
     sensitive = [row for row in rates if any(word in row.groups["capability"].lower() for word in SENSITIVE)]
-    if sensitive:
-        cards.append(Card("Fairness and safety", rows=_card_rows(sensitive)))
+    cards += [Card("Fairness and safety", rows=_card_rows(sensitive))] if sensitive else []
     named = [(row.groups["capability"], [row]) for row in lowest_first(capabilities) if row.value is not None]
     chart = strip_table(named, (0.0, 1.0), title="Pass rate by capability, in %") if len(named) > 1 else None
     unusable = next((finding.text for finding in _leading(result)), "")
     verdict = unusable or f"{wording.pass_words(plain)}{wording.not_counted(plain)}"
     return Summary(verdict, "bad" if unusable else "", text, cards, chart)
+
+
+def _overall(result: Result) -> tuple[Measure | None, Measure | None]:
+    """Return pass rate and suite score of the whole suite."""
+    (whole,) = result.measures.where("suite score") or (None,)
+    return next((row for row in result.measures.where("pass rate") if not row.groups), None), whole
 
 
 def _card_rows(rates: Sequence[Measure]) -> list[tuple[str, Cell]]:
@@ -107,9 +111,8 @@ def _details(result: Result) -> Section:
     lines = wording.caveats(result.measures)[NOTES:]
     spec = str(result.job["model"])
     lines += [f"Model: {spec}."] if brief_spec(spec) != spec else []
-    for whole in result.measures.where("suite score"):
-        if whole.basis.templates is not None:
-            lines.append(wording.over_templates_words(whole))
+    scores = result.measures.where("suite score")
+    lines += [wording.over_templates_words(row) for row in scores if row.basis.templates is not None]
     return Section(notes=[*lines, wording.INTERVALS], detail="full")
 
 
@@ -119,8 +122,7 @@ def _name_of(result: Result) -> str:
 
 def _answer(result: Result, rates: Sequence[Measure]) -> Iterator[Words | Number | str]:
     """Return how many cases pass, the suite score, why the two differ, and the weakest capabilities."""
-    plain = next((row for row in result.measures.where("pass rate") if not row.groups), None)
-    (whole,) = result.measures.where("suite score") or (None,)
+    plain, whole = _overall(result)
     yield Words(f"{_name_of(result)}: ", "strong")
     for finding in _leading(result):
         yield Words(f"{finding.text}\n", ("strong", "bad"))

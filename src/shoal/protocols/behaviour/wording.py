@@ -127,26 +127,16 @@ def _repeated(result: Result) -> str:
     return f" ({', '.join(words)})" if words else ""
 
 
-def unusual_settings(settings: Settings | None, shown_elsewhere: Sequence[str] = ()) -> str:
-    """Return the settings that differ from the profile's, in words."""
-    chosen = {} if settings is None else differing(settings)
-    known = ("suite", "split", *shown_elsewhere)
-    words = [f"{name} {_plain(value)}" for name, value in _flat(chosen) if name not in known]
-    return f", with {', '.join(words)}" if words else ""
-
-
-def _flat(chosen: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield settings by name; in tables, those that differ from the defaults, as TABLE.NAME."""
-    for name, value in chosen.items():
+def unusual_settings(settings: Settings | None) -> str:
+    """Return the settings that differ from the profile's, in words; those of a table as TABLE.NAME."""
+    chosen: dict[str, Any] = {}
+    for name, value in differing(settings).items() if settings else ():
         if is_dataclass(value) and not isinstance(value, type):
-            for part, given in differing(value).items():
-                yield f"{name}.{part.removesuffix('_')}", given
-        else:
-            yield name, value
-
-
-def _plain(value: Any) -> str:
-    return " / ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+            inner = differing(value).items()
+            chosen |= {f"{name}.{part.removesuffix('_')}": given for part, given in inner}
+        elif name not in ("suite", "split"):
+            chosen[name] = " / ".join(map(str, value)) if isinstance(value, tuple) else value
+    return f", with {', '.join(f'{name} {value}' for name, value in chosen.items())}" if chosen else ""
 
 
 # One result
@@ -157,15 +147,20 @@ def passes_of(row: Measure) -> int:
     return round((row.value or 0.0) * row.n)
 
 
+def percent(row: Measure) -> str:
+    """Return a rate with its unit."""
+    return f"{shown(row.value, RATE)} %"
+
+
 def pass_words(row: Measure) -> str:
     """Return the plain pass rate in words."""
-    return f"{passes_of(row):,} of {row.n:,} cases pass ({shown(row.value, RATE)} %)"
+    return f"{passes_of(row):,} of {row.n:,} cases pass ({percent(row)})"
 
 
 def not_counted(row: Measure) -> str:
     """Return the cases that are not in a rate."""
-    na = f", {row.na:,} not applicable" if row.na else ""
-    return na + (f", {row.errors:,} unanswered" if row.errors else "")
+    counts = {"not applicable": row.na, "unanswered": row.errors}
+    return "".join(f", {count:,} {words}" for words, count in counts.items() if count)
 
 
 def refusal_words(measures: Measures) -> str:
@@ -208,12 +203,7 @@ def weakest_words(capabilities: Sequence[Measure], number: int) -> str:
     weakest = lowest_first(capabilities)[:number]
     if len(weakest) < 2 or (weakest[0].value or 0.0) >= 1:
         return ""
-    return ", ".join(f"{row.groups['capability']} {shown(row.value, RATE)} %" for row in weakest)
-
-
-def percent(row: Measure) -> str:
-    """Return a rate with its unit."""
-    return f"{shown(row.value, RATE)} %"
+    return ", ".join(f"{row.groups['capability']} {percent(row)}" for row in weakest)
 
 
 def over_templates_words(whole: Measure) -> str:

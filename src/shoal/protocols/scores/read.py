@@ -2,6 +2,7 @@
 
 import math
 from array import array
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -70,7 +71,7 @@ class Records:
     answers: list[str] = field(default_factory=list)
     groups: dict[str, list[str]] = field(default_factory=dict)
     errors: dict[int, str] = field(default_factory=dict)
-    metrics: dict[str, "array[float]"] = field(default_factory=dict)
+    metrics: dict[str, "array[float]"] = field(default_factory=lambda: defaultdict(lambda: array("d")))
     ungradable: dict[str, str] = field(default_factory=dict)
     """Metrics with a value that is not a number, and the first such value."""
     models: dict[str, None] = field(default_factory=dict)
@@ -146,9 +147,7 @@ def _is_known(records: Records, name: str, place: int) -> bool:
 
 def _set(records: Records, name: str, place: int, value: Any, number: int) -> None:
     """Put a score into the column of its metric."""
-    column = records.metrics.get(name)
-    if column is None:
-        column = records.metrics[name] = array("d")
+    column = records.metrics[name]
     if len(column) <= place:
         column.extend([math.nan] * (place + 1 - len(column)))
     if value is None:
@@ -247,17 +246,18 @@ def _candidates(records: Records) -> list[str]:
     distinct: dict[bytes, str] = {}
     for name in graded:
         column = records.metrics[name]
-        distinct.setdefault(
-            column.tobytes() + np.full(len(records.ids) - len(column), np.nan).tobytes(), name
-        )
+        missing = np.full(len(records.ids) - len(column), np.nan)
+        distinct.setdefault(column.tobytes() + missing.tobytes(), name)
     return sorted(distinct.values())
 
 
 def _named(records: Records, wanted: str, usable: Sequence[str]) -> str:
     """Return a metric by its name, or by the part before the comma of lm-eval's filters if only one begins so."""
     matching = [name for name in usable if wanted in (name, name.partition(",")[0])]
-    if wanted in matching or len(matching) == 1:
-        return wanted if wanted in matching else matching[0]
+    if wanted in matching:
+        return wanted
+    if len(matching) == 1:
+        return matching[0]
     problem = f"several metrics {wanted!r}" if matching else f"no metric {wanted!r} that is a number"
     nearby = [*matching, nearest(wanted, usable).strip('"'), *usable, "NAME"]
     raise DataError(
