@@ -70,12 +70,7 @@ def as_set(case: Case, settings: Settings) -> Expect:
     direction = case.meta.get("direction")
     if settings.resolved("directional") == "paper" and direction and direction != "label":
         return Expect(f"direction {direction}", tolerance or 0.0, expect.aggregate)
-    return expect if tolerance is None else _with_tolerance(expect, tolerance)
-
-
-def _with_tolerance(expect: Expect, tolerance: float) -> Expect:
-    parts = tuple(_with_tolerance(part, tolerance) for part in expect.parts)
-    return replace(expect, tolerance=tolerance, parts=parts)
+    return expect if tolerance is None else expect.with_tolerance(tolerance)
 
 
 def _cases_with_errors(errors: Mapping[int, str], starts: Integers) -> dict[int, str]:

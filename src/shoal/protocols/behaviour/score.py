@@ -71,9 +71,8 @@ def refusals(cases: Sequence[Case], answers: Answers) -> list[int]:
     """Return for each case whether the model refuses to answer an example of it; empty if it gives no replies."""
     rows = {row for row, text in enumerate(answers.texts) if is_refusal(text)}
     rows |= {row for row, why in answers.errors.items() if why.startswith(f"{REPLY_UNREAD}: {REFUSES}")}
-    if not (
-        rows or answers.facts.get("read") or any(judges_free_text(expect_of(case)) for case in cases[:1])
-    ):
+    is_free = any(judges_free_text(expect_of(case)) for case in cases[:1])
+    if not (rows or is_free or answers.facts.get("read")):
         return []
     ends = np.cumsum(CaseTable.of(cases).sizes)
     owners = set(np.searchsorted(ends, sorted(rows), side="right").tolist())
@@ -131,8 +130,8 @@ def _label_words(answers: Answers, shown: Answers) -> list[str]:
         key = code, other, f"{chance:.2f}"
         if key not in texts:
             name, label = answers.labels[code], shown.labels[other]
-            text = with_chance(name, key[2])
-            texts[key] = text if label == name else f"{label} (P({name}) {text.removeprefix(name).strip()})"
+            sure = "" if key[2] == "nan" else f" {key[2].removeprefix('0')}"
+            texts[key] = f"{name}{sure}" if label == name else f"{label} (P({name}){sure})"
         words.append(texts[key])
     return words
 
@@ -143,15 +142,6 @@ def confidence_of(answers: Answers) -> Floats:
     if answers.probabilities is not None:
         return answers.probabilities[rows, answers.predictions]
     return np.full(len(rows), np.nan) if answers.confidences is None else answers.confidences
-
-
-def with_chance(name: str, chance: str) -> str:
-    """Return a label with its probability of two digits, if there is one.
-
-    >>> with_chance("positive", "0.98"), with_chance("positive", "1.00"), with_chance("positive", "nan")
-    ('positive .98', 'positive 1.00', 'positive')
-    """
-    return name if chance == "nan" else f"{name} {chance.removeprefix('0')}"
 
 
 def dead(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
@@ -200,11 +190,13 @@ def measure(
     ]
     means.append(_pass_rate(every, {}, without))
     chosen = {name: fact for name, fact in (about or {}).items() if name in CHOSEN}
+    names = [tally.groups["functionality"] for tally in every if not tally.n]
+    left_out = {"left out": names} if names and len(names) < len(every) else {}
     whole = replace(_mean("suite score", every, {}, over), headline=True)
     return [
         *(_pass_rate([tally], tally.groups) for tally in every),
         *(_with_facts(row, chosen) for row in means),
-        _with_facts(whole, {**_left_out(every), **_unanswered(every), **(about or {})}),
+        _with_facts(whole, {**left_out, **_unanswered(every), **(about or {})}),
     ]
 
 
@@ -231,17 +223,6 @@ class _Tally:
         self.templates = templates
         """The template of each case as a number; a case without one is its own template."""
 
-    @property
-    def by_template(self) -> Any:
-        """Return passes and cases by template."""
-        return cluster_table(self.hits, self.templates)
-
-
-def _left_out(tallies: Sequence[_Tally]) -> dict[str, Any]:
-    """Return the functionalities that have no pass rate."""
-    names = [tally.groups["functionality"] for tally in tallies if not tally.n]
-    return {"left out": names} if names and len(names) < len(tallies) else {}
-
 
 def _unanswered(tallies: Sequence[_Tally]) -> dict[str, Any]:
     """Return the suite score if every case without an answer were a failure, and if it were a pass."""
@@ -266,9 +247,8 @@ def _mean(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str], basis
     named = [tally for tally in known if tally.has_templates]
     alike = [tally.templates for tally in named], [tally.hits for tally in named]
     shared = sharing(*alike) if len(named) > 1 else 1.0
-    return _with_templates(
-        row, known, lambda: macro_wilson([tally.by_template for tally in known], shared=shared)
-    )
+    by_template = [cluster_table(tally.hits, tally.templates) for tally in known]
+    return _with_templates(row, known, lambda: macro_wilson(by_template, shared=shared))
 
 
 def _pass_rate(

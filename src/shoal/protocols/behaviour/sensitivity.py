@@ -5,7 +5,7 @@ Jobs of one model on the same cases that differ only in these options are a fami
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -44,30 +44,26 @@ class Family(Variants):
 
 def sensitivity(results: Sequence[Result]) -> list[Measure]:
     """Return for each family how its answers and scores vary, and its bias towards labels and positions."""
-    families = [Family(own.name, own.results) for own in variants(results)]
-    return [row for family in families for row in _of_family(family)]
+    measures: list[Measure] = []
+    for family in [Family(own.name, own.results) for own in variants(results)]:
+        measures += changed_answers(family, family.answers, {})
+        measures += [*_spreads(family), *_label_shares(family), *_position_shares(family)]
+    return measures
 
 
-def _of_family(family: Family) -> Iterator[Measure]:
-    yield from changed_answers(family, family.answers, {})
+def _spreads(family: Family) -> Iterator[Measure]:
+    """Yield the standard deviation of the suite score over the levels of each factor, averaged over the others."""
+    scores = family.scores
     for place, factor in enumerate(VARIED):
-        yield from _spread(family, family.along(place), place, {"family": family.name, "factor": factor})
-    yield from _label_shares(family)
-    yield from _position_shares(family)
-
-
-def _spread(
-    family: Family, groups: Sequence[Sequence[Levels]], place: int, about: Mapping[str, str]
-) -> Iterator[Measure]:
-    """Yield the standard deviation of the suite score over the levels of a factor, averaged over the others."""
-    by_level: dict[str, list[float]] = {}
-    for levels in (levels for group in groups for levels in group if levels in family.scores):
-        by_level.setdefault(levels[place], []).append(family.scores[levels])
-    means = [float(np.mean(scores)) for scores in by_level.values()]
-    if len(means) > 1:
-        facts = {"low": min(means), "high": max(means)}
-        spread = float(np.std(means, ddof=1))
-        yield Measure("sd over runs", spread, len(means), about, of="suite score", facts=facts)
+        by_level: dict[str, list[float]] = {}
+        for levels in (levels for group in family.along(place) for levels in group if levels in scores):
+            by_level.setdefault(levels[place], []).append(scores[levels])
+        means = [float(np.mean(values)) for values in by_level.values()]
+        if len(means) > 1:
+            about = {"family": family.name, "factor": factor}
+            facts = {"low": min(means), "high": max(means)}
+            spread = float(np.std(means, ddof=1))
+            yield Measure("sd over runs", spread, len(means), about, of="suite score", facts=facts)
 
 
 def _label_shares(family: Family) -> Iterator[Measure]:
@@ -84,10 +80,8 @@ def _label_shares(family: Family) -> Iterator[Measure]:
                 given.update(answer for _, answer in pairs)
     total = expected.total()
     for label in sorted(expected | given):
-        facts = {"expected": expected[label] / total}
-        yield Measure(
-            "label share", given[label] / total, total, {"family": family.name, "label": label}, facts=facts
-        )
+        about, facts = {"family": family.name, "label": label}, {"expected": expected[label] / total}
+        yield Measure("label share", given[label] / total, total, about, facts=facts)
 
 
 def _position_shares(family: Family) -> Iterator[Measure]:
@@ -101,9 +95,8 @@ def _position_shares(family: Family) -> Iterator[Measure]:
             return
         for levels in group:
             places = {label: place for place, label in enumerate(listed[levels], start=1)}
-            counts.update(
-                places[answer] for said in family.answers[levels] for answer in said if answer in places
-            )
+            answers = (answer for said in family.answers[levels] for answer in said)
+            counts.update(places[answer] for answer in answers if answer in places)
     for place in range(1, size + 1 if counts else 1):
         about = {"family": family.name, "position": str(place)}
         yield Measure("position share", counts[place] / counts.total(), counts.total(), about)

@@ -11,9 +11,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +85,7 @@ def suggest_words(path: Path, slot: str, spec: str, count: int, seed: int, pos: 
     suggested = dict.fromkeys(map(partial(_spelt_like, words), ask(gaps, words)))
     fitting = (word for word in suggested if _is_word(word) and word.casefold() not in known)
     is_wanted = _class_filter(gaps[:: max(1, len(gaps) // TAGGED)][:TAGGED], words, language, pos)
-    wanted = [word for word, _ in zip(filter(is_wanted, fitting), range(count), strict=False)]
+    wanted = list(islice(filter(is_wanted, fitting), count))
     if not wanted:
         raise ModelError(
             f"{spec} has no further word for {{{slot}}}",
@@ -136,13 +138,11 @@ def _class_filter(
         return lambda word: True
     tagger = load_tagger(language)
 
+    texts = [text for gap in gaps for text in gap if GAP in text]
+
     def class_of(word: str) -> str:
-        classes = Counter[str]()
-        for gap in gaps:
-            text = next(text for text in gap if GAP in text)
-            start = text.index(GAP)
-            tokens = tagger.tokens(text.replace(GAP, word))
-            classes.update(token.pos for token in tokens if token.start == start)
+        tokens = [(token, text) for text in texts for token in tagger.tokens(text.replace(GAP, word))]
+        classes = Counter(token.pos for token, text in tokens if token.start == text.index(GAP))
         return classes.most_common(1)[0][0] if classes else "X"
 
     usual = Counter(map(class_of, words[:20])).most_common(1)
@@ -229,11 +229,8 @@ def _by_causal(model: Any, gaps: Sequence[Example], words: Sequence[str]) -> lis
     candidates = _by_mean(found)[:SUGGESTIONS]
     few = texts[:: max(1, len(texts) // TAGGED)][:TAGGED]
     filled = [(text.replace(GAP, word),) for word in candidates for text in few]
-    sums = [math.fsum(scores.scores) for scores in model.log_likelihood(filled)]
-    totals = {
-        word: math.fsum(sums[start : start + len(few)])
-        for word, start in zip(candidates, range(0, len(sums), len(few)), strict=True)
-    }
+    sums = np.reshape([math.fsum(scores.scores) for scores in model.log_likelihood(filled)], (-1, len(few)))
+    totals = dict(zip(candidates, map(math.fsum, sums), strict=True))
     return sorted(totals, key=lambda word: (-totals[word], word))
 
 
@@ -319,17 +316,15 @@ def write_suggested(path: Path, entry: Mapping[str, Any]) -> None:
     body = yaml.safe_dump(merged, allow_unicode=True, sort_keys=False, width=110, default_flow_style=None)
     newline = "\r\n" if "\r\n" in content else "\n"
     block = (HEAD + "".join(f"  {line}\n" for line in body.splitlines())).replace("\n", newline)
-    former = SUGGESTED.search(content)
-    if former:
-        changed = content[: former.start()] + block + content[former.end() :]
+    if SUGGESTED.search(content):
+        changed = SUGGESTED.sub(lambda _: block, content, count=1)
     else:
         changed = content + ("" if content.endswith("\n") else newline) + newline + block
     wanted = {name: part.plain() for name, part in fields.items()} | {"suggested": merged}
-    try:
+    is_same = False  # for example with braces around the whole file
+    with suppress(yaml.YAMLError):
         is_same = yaml.load(changed, yaml.BaseLoader) == wanted
-    except yaml.YAMLError:
-        is_same = False
-    if not is_same:  # for example braces around the whole file
+    if not is_same:
         raise DataError(
             f"{path}: cannot add `suggested` without changing other lines",
             fix="delete `suggested`, and write the file as `name: value` lines",

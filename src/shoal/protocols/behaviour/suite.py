@@ -281,17 +281,15 @@ class Suite:
         spellings: dict[str, list[str]] = {}
         for name in names:
             spellings.setdefault("".join(name.casefold().split()), []).append(name)
-        alike = [group for group in spellings.values() if len(group) > 1]
-        if not alike:
+        if len(spellings) == len(names):
             return None
         every = (label for labels in self.cases.labels for label in labels or ())
         counts = Counter(str(label).removeprefix("not_") for label in every)
-        groups = (", ".join(f"{name!r} ({counts[name]:,})" for name in group) for group in alike)
-        merged = {
-            name: max(group, key=lambda name: (counts[name], name.islower()))
-            for group in spellings.values()
-            for name in group
-        }
+        groups, merged = [], {}
+        for alike in spellings.values():
+            best = max(alike, key=lambda name: (counts[name], name.islower()))
+            merged |= dict.fromkeys(alike, best)
+            groups += [", ".join(f"{name!r} ({counts[name]:,})" for name in alike)] if len(alike) > 1 else []
         options = " ".join(f"--labels {quote(f'{name}={merged[name]}')}" for name in names)
         return DataError(
             f"labels that differ only in case or spaces: {'; '.join(groups)}",
@@ -328,9 +326,9 @@ class Suite:
         return width
 
     def _check_labels(self, labels: tuple[Label, ...] | None, examples: int, expect: Expect) -> None:
+        if labels is None and needs_labels(expect):
+            raise DataError(NO_LABEL, why=f"rule {expect.rule!r} needs one", fix=GIVE_LABEL)
         if labels is None:
-            if needs_labels(expect):
-                raise DataError(NO_LABEL, why=f"rule {expect.rule!r} needs one", fix=GIVE_LABEL)
             return
         if len(labels) != examples:
             raise DataError(
@@ -352,8 +350,7 @@ class Suite:
                 self._check_label(label)
 
     def _check_label(self, label: Label) -> None:
-        word = str(label).removeprefix("not_")
-        names = self.labels
+        word, names = str(label).removeprefix("not_"), self.labels
         if is_missing(word) and word not in (names or ()):
             raise DataError(NO_LABEL, fix=GIVE_LABEL)
         if word != word.strip():

@@ -78,7 +78,8 @@ def _result(result: Result) -> Section:
 
 def _summary(result: Result, rates: Sequence[Measure]) -> Summary | None:
     """Return the first screen of a page: how many cases pass, what fails, fairness and safety, capabilities."""
-    plain, whole = _overall(result)
+    plain = next((row for row in result.measures.where("pass rate") if not row.groups), None)
+    (whole,) = result.measures.where("suite score") or (None,)
     if plain is None or plain.value is None or whole is None:
         return None
     text = wording.refusal_words(result.measures)
@@ -92,12 +93,6 @@ def _summary(result: Result, rates: Sequence[Measure]) -> Summary | None:
     unusable = next((finding.text for finding in _leading(result)), "")
     verdict = unusable or f"{wording.pass_words(plain)}{wording.not_counted(plain)}"
     return Summary(verdict, "bad" if unusable else "", text, cards, chart)
-
-
-def _overall(result: Result) -> tuple[Measure | None, Measure | None]:
-    """Return pass rate and suite score of the whole suite."""
-    (whole,) = result.measures.where("suite score") or (None,)
-    return next((row for row in result.measures.where("pass rate") if not row.groups), None), whole
 
 
 def _card_rows(rates: Sequence[Measure]) -> list[tuple[str, Cell]]:
@@ -121,8 +116,9 @@ def _name_of(result: Result) -> str:
 
 
 def _answer(result: Result, rates: Sequence[Measure]) -> Iterator[Words | Number | str]:
-    """Return how many cases pass, the suite score, why the two differ, and the weakest capabilities."""
-    plain, whole = _overall(result)
+    """Return how many cases pass, the suite score, refusals, and the weakest capabilities."""
+    plain = next((row for row in result.measures.where("pass rate") if not row.groups), None)
+    (whole,) = result.measures.where("suite score") or (None,)
     yield Words(f"{_name_of(result)}: ", "strong")
     for finding in _leading(result):
         yield Words(f"{finding.text}\n", ("strong", "bad"))
@@ -132,9 +128,8 @@ def _answer(result: Result, rates: Sequence[Measure]) -> Iterator[Words | Number
     yield Words(wording.pass_words(plain), "strong")
     yield Words(wording.not_counted(plain), "quiet")
     yield f"\n{wording.suite_score_words(whole, rates)}\n"
-    for words in (wording.why_apart(plain, whole, rates), wording.refusal_words(result.measures)):
-        if words:
-            yield Words(f"{words}\n", "doubt")
+    if refusals := wording.refusal_words(result.measures):
+        yield Words(f"{refusals}\n", "doubt")
     if weakest := wording.weakest_words(result.measures.by("capability", "pass rate"), WORST):
         yield "Weakest capabilities: "
         yield Words(f"{weakest}\n", "bad")

@@ -239,10 +239,10 @@ def _candidates(records: Records) -> list[str]:
     wanted = records.spec.options.get("metric", "")
     if wanted:
         return [_named(records, wanted, usable)]
-    default, unscored = (records.log.metric, records.log.unscored) if records.log else ("", ())
-    if default in usable:
-        return [default]
-    graded = [name for name in usable if not name.startswith(tuple(unscored))] or usable
+    log = records.log
+    if log and log.metric in usable:
+        return [log.metric]
+    graded = [name for name in usable if not (log and name.startswith(tuple(log.unscored)))] or usable
     distinct: dict[bytes, str] = {}
     for name in graded:
         column = records.metrics[name]
