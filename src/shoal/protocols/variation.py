@@ -28,12 +28,6 @@ class Variants:
     name: str
     results: Mapping[Levels, Result]
 
-    @property
-    def factors(self) -> list[str]:
-        """Return the options that differ."""
-        values = zip(*self.results, strict=True)
-        return [factor for factor, levels in zip(VARIED, values, strict=True) if len(set(levels)) > 1]
-
     def along(self, factor: int) -> list[list[Levels]]:
         """Return the jobs that differ in one factor only, those with two or more levels of it."""
 

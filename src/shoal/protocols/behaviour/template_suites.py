@@ -30,7 +30,7 @@ from ...data.placed import Placed, PlacedError, column_name, errors_in, read_yam
 from ...data.tables import open_rows
 from .expect import DIRECTIONS, Expect, Given
 from .filling import Filled, Template, fill, fill_one, slot_lists, slot_names
-from .lexicons import LEXICONS, word_list
+from .lexicons import word_list
 from .rules import check_expect
 from .suite import Definition, Suite, case
 from .text_rules import plain_schema
@@ -211,10 +211,7 @@ def _with_argument(cell: Placed) -> Placed:
 
 def _suite(path: Path, fields: Mapping[str, Placed]) -> Suite:
     language = _text(fields, "language", "en")
-    if "language" in fields and language not in LEXICONS and "words" not in fields:
-        raise fields["language"].error(
-            f"no word lists for language {language!r}", f"one of {', '.join(LEXICONS)}"
-        )
+
     labels = fields["labels"].texts("labels") if "labels" in fields else None
     with errors_in(fields["labels"].where if "labels" in fields else str(path)):
         suite = Suite(
@@ -316,7 +313,11 @@ def _definition(suite: Suite, fields: Mapping[str, Placed], test: Placed, kind: 
         )
     if kind == "MFT":
         return suite.minimum(**given)
-    given["tolerance"] = _tolerance(fields)
+    text = _text(fields, "tolerance", "0.1")
+    try:
+        given["tolerance"] = float(text)
+    except ValueError:
+        raise fields["tolerance"].error(f"tolerance {text!r} is not a number", "tolerance: 0.1") from None
     if kind == "INV":
         return suite.invariance(**given)
     return suite.directional(**given, na_if=_text(fields, "na_if", ""))
@@ -339,14 +340,6 @@ def _expect(entry: Placed) -> Given:
                 check_expect(Expect.of(rule, Expect("")), None)
             rules.append(rule)
     return rules
-
-
-def _tolerance(fields: Mapping[str, Placed]) -> float:
-    text = _text(fields, "tolerance", "0.1")
-    try:
-        return float(text)
-    except ValueError:
-        raise fields["tolerance"].error(f"tolerance {text!r} is not a number", "tolerance: 0.1") from None
 
 
 # Its cases

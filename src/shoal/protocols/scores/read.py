@@ -152,7 +152,11 @@ def _set(records: Records, name: str, place: int, value: Any, number: int) -> No
         column.extend([math.nan] * (place + 1 - len(column)))
     if value is None:
         return
-    score = value if type(value) is float else _as_number(value)
+    grade = GRADES.get(value.strip().lower(), value) if isinstance(value, str) else value
+    try:
+        score = float(grade)
+    except (TypeError, ValueError, OverflowError):
+        score = None
     if score is None:
         records.ungradable.setdefault(name, f"{value!r:.40} in row {number}")
     elif abs(score) < LARGEST:
@@ -163,15 +167,6 @@ def _set(records: Records, name: str, place: int, value: Any, number: int) -> No
             why="scores are finite numbers; NaN would count as neither pass nor fail",
             fix="leave the score empty and write the reason into a field error, or score the sample again",
         )
-
-
-def _as_number(value: Any) -> float | None:
-    """Return a score as a number; None if it is none."""
-    grade = GRADES.get(value.strip().lower()) if isinstance(value, str) else None
-    try:
-        return float(value) if grade is None else grade
-    except (TypeError, ValueError, OverflowError):
-        return None
 
 
 def _group(records: Records, number: int, row: Any, name: str, alike: Alike, *, is_error: bool) -> str:
