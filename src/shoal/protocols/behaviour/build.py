@@ -61,7 +61,10 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
 def chosen_cases(settings: Settings, split: str, seed: int) -> tuple[CaseTable, dict[str, Any]]:
     """Return the cases of a split that `only` and `limit` choose, and facts about the choice."""
     in_split = cases = suite_cases(settings, split)
-    about = repeated(settings)
+    every, about = edited(settings), dict[str, Any]()
+    if copies := len(every) - len(without_duplicates(every)):
+        word = {"keep": "kept", "drop": "dropped"}[settings.resolved("duplicates")]
+        about[f"repeated cases {word}"] = copies
     if settings.only:
         cases = in_split.take(choose(in_split, settings.only)) if in_split else in_split
         about |= {"chosen": list(settings.only), "not asked": len(in_split) - len(cases)}
@@ -74,14 +77,6 @@ def chosen_cases(settings: Settings, split: str, seed: int) -> tuple[CaseTable, 
             fix="another split, or leave it out",
         )
     return cases, about
-
-
-def repeated(settings: Settings) -> dict[str, Any]:
-    """Return the number of cases that repeat an earlier one, and whether they are kept; empty if there are none."""
-    cases = edited(settings)
-    copies = len(cases) - len(without_duplicates(cases))
-    word = {"keep": "kept", "drop": "dropped"}[settings.resolved("duplicates")]
-    return {f"repeated cases {word}": copies} if copies else {}
 
 
 def built_suite(

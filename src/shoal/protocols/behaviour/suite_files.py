@@ -377,20 +377,16 @@ def _run(path: Path) -> dict[str, Any]:
     except ShoalError:
         raise
     except (Exception, SystemExit) as problem:
+        frames = traceback.extract_tb(problem.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == str(path)]
+        lines += [problem.lineno] if isinstance(problem, SyntaxError) else []
+        where = f"{path}, line {lines[-1]}" if lines else str(path)
         raise DataError(
-            f"{path}{_line(path, problem)}: {type(problem).__name__}: {problem}",
+            f"{where}: {type(problem).__name__}: {problem}",
             fix=f"correct the module; python {path} shows more",
         ) from None
     finally:
         sys.path.remove(beside)
-
-
-def _line(path: Path, problem: BaseException) -> str:
-    """Return the line of an error in the module, for a message."""
-    if isinstance(problem, SyntaxError):
-        return f", line {problem.lineno}"
-    frames = traceback.extract_tb(problem.__traceback__)
-    return next((f", line {frame.lineno}" for frame in reversed(frames) if frame.filename == str(path)), "")
 
 
 # Texts with their ids, to query a model elsewhere
