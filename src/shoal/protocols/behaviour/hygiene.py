@@ -219,10 +219,9 @@ def _failing(material: Material) -> dict[tuple[str, str], set[str]]:
     """Return the functionalities that a constant answer fails, by capability and answer."""
     failing: dict[tuple[str, str], set[str]] = defaultdict(set)
     for name, constants in material.constants.items():
-        capability = material.by_name[name][0].groups["capability"]
         for constant in constants:
             if constant.n and constant.rate <= 1 - NEARLY_ALL:
-                failing[capability, constant.answer].add(name)
+                failing[material.by_name[name][0].groups["capability"], constant.answer].add(name)
     return failing
 
 
@@ -293,11 +292,8 @@ def check_split(material: Material) -> Iterator[Finding]:
     """Find test cases that are also in the training part of a split by id (`docs/method/beluga.md` 1.2)."""
     kind = "test cases seen in training"
     copies = ("is a copy of a training case", "are copies of a training case", "test cases")
-    places = [
-        finding(kind, name, seen, tested, copies)
-        for name, (tested, seen) in material.test_cases.items()
-        if seen
-    ]
+    parts = material.test_cases.items()
+    places = [finding(kind, name, seen, tested, copies) for name, (tested, seen) in parts if seen]
     yield from places
     if places:
         tested = sum(n for n, _ in material.test_cases.values())

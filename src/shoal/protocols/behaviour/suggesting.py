@@ -106,8 +106,7 @@ def texts_with_gap(
     gaps: dict[Example, None] = {}
     for template in templates:
         for name in slot_names(template):
-            home = name if name in lists else name.rstrip("0123456789")
-            if slot not in (name, home):
+            if slot not in (name, name if name in lists else name.rstrip("0123456789")):
                 continue
             parts = (template,) if isinstance(template, str) else template
             opened = tuple(

@@ -221,10 +221,10 @@ def _suite(path: Path, fields: Mapping[str, Placed]) -> Suite:
             version=_text(fields, "version", ""),
         )
     words = _with_lists(Words(language, suite.labels or (), {}), fields.get("words"))
+    problems: list[DataError] = []
     tests = fields["tests"].table("tests") if "tests" in fields else {}
     if not tests:
         raise DataError(f"{path}: no tests", fix="tests: with a functionality and its templates below")
-    problems: list[DataError] = []
     for name, test in tests.items():
         with _collecting(problems):
             _add_test(suite, name, test, words)
@@ -375,14 +375,10 @@ def _filled_cases(
 
 def _patterns(name: str, fields: Mapping[str, Placed], words: Words, kind: str) -> dict[Template, Pattern]:
     """Return the templates: of a list, of lists by label, or of entries with text, label and variants."""
-    label = _label(fields.get("label"), words)
-    if "templates" not in fields:
-        return {}
-    listed = fields["templates"]
-    if isinstance(listed.value, dict):
+    label, listed = _label(fields.get("label"), words), fields.get("templates")
+    groups = [(listed, label)] if listed else []
+    if listed and isinstance(listed.value, dict):
         groups = [(part, _label(Placed(name, part.where), words)) for name, part in listed.value.items()]
-    else:
-        groups = [(listed, label)]
     shared = fields["variants"].parts("variants") if "variants" in fields else []
     patterns: dict[Template, Pattern] = {}
     problems: list[DataError] = []
