@@ -142,8 +142,9 @@ def _expected(
 def _substitutions(case: Case) -> Iterator[tuple[str, str] | None]:
     """Yield the old and the new word of each example, where the suite gives them."""
     details = case.meta.get("details")
-    is_by_example = isinstance(details, list) and len(details) == len(case.examples)
-    for swap in details if is_by_example else [None] * len(case.examples):
+    if not isinstance(details, list) or len(details) != len(case.examples):
+        details = [None] * len(case.examples)
+    for swap in details:
         yield (str(swap[0]), str(swap[1])) if isinstance(swap, list | tuple) and len(swap) == 2 else None
 
 

@@ -285,7 +285,7 @@ class Suite:
             return None
         every = (label for labels in self.cases.labels for label in labels or ())
         counts = Counter(str(label).removeprefix("not_") for label in every)
-        groups, merged = [], {}
+        groups, merged = list[str](), dict[str, str]()
         for alike in spellings.values():
             best = max(alike, key=lambda name: (counts[name], name.islower()))
             merged |= dict.fromkeys(alike, best)

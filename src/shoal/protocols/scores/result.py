@@ -197,8 +197,8 @@ def _measure(name: str, values: Floats, means: Floats, groups: Mapping[str, str]
     if not n:
         return Measure(name, None, n, groups, None, "", reason="no sample has a score", **about)
     interval, method = _interval(name, known, column)
-    ends = None if np.isnan(interval[0]) else interval
-    return Measure(name, float(known.mean()), n, groups, ends, method, **about)
+    between = None if np.isnan(interval[0]) else interval
+    return Measure(name, float(known.mean()), n, groups, between, method, **about)
 
 
 def _interval(name: str, known: Floats, column: str) -> tuple[tuple[float, float], str]:
