@@ -42,12 +42,8 @@ def _rows(table: type, prefix: str, *, advanced: bool) -> "list[SettingRow]":
         if isinstance(nested, type):
             rows += _rows(nested, f"{prefix}{field.name}.", advanced=rare)
             continue
-        effect = effects.get(field.name, "")
-        rows.append(
-            SettingRow(
-                prefix + field.name.rstrip("_"), _type_name(hints[field.name]), _default(field), effect, rare
-            )
-        )
+        name, effect = prefix + field.name.rstrip("_"), effects.get(field.name, "")
+        rows.append(SettingRow(name, _type_name(hints[field.name]), _default(field), effect, rare))
     return rows
 
 

@@ -54,11 +54,10 @@ def variants(results: Sequence[Result]) -> list[Variants]:
             others = [f"{name}={value}" for name, value in spec.options.items() if name not in VARIED]
             name = "?".join(filter(None, [spec.who, "&".join(others)]))
             found.setdefault((name, str(result.job["cases"])), {})[levels] = result
-    several = {key: own for key, own in found.items() if len(own) > 1}
+    several = [(name, own) for (name, _), own in found.items() if len(own) > 1]
     heads = Counter(name.partition("?")[0] for name in {name for name, _ in several})
     return [
-        Variants(head if heads[head := name.partition("?")[0]] == 1 else name, own)
-        for (name, _), own in several.items()
+        Variants(head if heads[head := name.partition("?")[0]] == 1 else name, own) for name, own in several
     ]
 
 
@@ -69,10 +68,8 @@ def changed_answers(
     for place, factor in enumerate(VARIED):
         if not (jobs := group.along(place)):
             continue
-        changed = [
-            [len(set(row)) > 1 for row in zip(*(answers[levels] for levels in alike), strict=True)]
-            for alike in jobs
-        ]
+        rows = [zip(*(answers[levels] for levels in alike), strict=True) for alike in jobs]
+        changed = [[len(set(row)) > 1 for row in same_case] for same_case in rows]
         share, n = float(np.mean(changed)), len(changed[0])
         about = {**groups, "family": group.name, "factor": factor}
         facts = {"levels": max(map(len, jobs))}

@@ -8,9 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shoal.core.records import Answers, Case
-from shoal.protocols.behaviour.changes import Change, change_words, changes
 from shoal.protocols.behaviour.expect import Expect
 from shoal.protocols.behaviour.judge import judge
+from shoal.protocols.behaviour.score import Change, change_words, changes
 from shoal.protocols.behaviour.settings import Settings
 
 LABELS = ("negative", "neutral", "positive")

@@ -253,14 +253,6 @@ def test_aggregation_as_worked(worked):
             assert (bool(passed) if applies else None) is example[how]
 
 
-def test_the_first_that_applies_is_dropped_not_the_first_of_all():
-    row = np.array([np.nan, -1.0, 1.0, np.nan, 1.0, -1.0])
-    passed, applies, worst = aggregate(row, np.array([0, 3]), "all_except_first")
-    assert passed.tolist() == [True, False]
-    assert applies.tolist() == [True, True]
-    assert worst.tolist() == [1.0, -1.0]
-
-
 # The band and G
 
 

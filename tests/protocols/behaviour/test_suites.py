@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -18,15 +17,7 @@ from shoal.protocols.behaviour.lexicons import word_list
 from shoal.protocols.behaviour.score import score
 from shoal.protocols.behaviour.settings import Settings
 from shoal.protocols.behaviour.suite import Suite
-from shoal.protocols.behaviour.suites import SUITES
-
-
-def module(name: str) -> Any:
-    return import_module(f"shoal.protocols.behaviour.suites.{SUITES[name].removesuffix('.py')}")
-
-
-def suite_of(name: str) -> Suite:
-    return load_suite(name)
+from shoal.protocols.behaviour.suites import SUITES, sentiment
 
 
 def by_functionality(suite: Suite) -> dict[str, list[Case]]:
@@ -50,7 +41,7 @@ def examples_of(suite: Suite) -> list[Example]:
 
 @pytest.mark.parametrize("name", SUITES)
 def test_every_functionality_is_described_and_has_20_to_200_cases(name):
-    suite = suite_of(name)
+    suite = load_suite(name)
     for functionality, cases in by_functionality(suite).items():
         assert 20 <= len(cases) <= 200, functionality
         assert suite.descriptions[functionality].endswith("."), functionality
@@ -59,7 +50,7 @@ def test_every_functionality_is_described_and_has_20_to_200_cases(name):
 @pytest.mark.parametrize("name", SUITES)
 def test_texts_are_clean(name):
     texts = 2 if name in ("paraphrase", "reading") else 1
-    for case in suite_of(name).cases:
+    for case in load_suite(name).cases:
         for example in case.examples:
             assert len(example) == texts
             assert all(text and text.strip() == text and "  " not in text for text in example), case.id
@@ -68,7 +59,7 @@ def test_texts_are_clean(name):
 
 
 def test_answers_of_the_reading_suite_stand_in_the_passage():
-    for case in suite_of("reading").cases:
+    for case in load_suite("reading").cases:
         for (passage, _), answer in zip(case.examples, case.labels or (), strict=False):
             assert re.search(rf"\b{re.escape(str(answer))}\b", passage), case.id
 
@@ -108,8 +99,8 @@ def iid():
 def test_no_suite_text_is_in_the_iid_data(iid, name):
     known = {text.lower() for row in iid[name] for text in row.texts[:1]}
     known |= {" ".join(row.texts).lower() for row in iid[name]}
-    shared = {text for text in (" ".join(e).lower() for e in examples_of(suite_of(name))) if text in known}
-    shared |= {e[0].lower() for e in examples_of(suite_of(name)) if e[0].lower() in known}
+    shared = {text for text in (" ".join(e).lower() for e in examples_of(load_suite(name))) if text in known}
+    shared |= {e[0].lower() for e in examples_of(load_suite(name)) if e[0].lower() in known}
     assert not shared
 
 
@@ -128,7 +119,7 @@ def constant(suite: Suite, label: str) -> Answers:
     ("paraphrase", "different", 0.6), ("paraphrase", "duplicate", 0.6),
 ])  # fmt: skip
 def test_a_constant_predictor_passes_few_minimum_functionalities(name, label, most):
-    suite = suite_of(name)
+    suite = load_suite(name)
     rates = pass_rates(suite, constant(suite, label))
     minimum = [row.value for row in rates.values() if row.groups["test type"] == "MFT"]
     assert sum(value == 1 for value in minimum) <= most * len(minimum)
@@ -137,7 +128,7 @@ def test_a_constant_predictor_passes_few_minimum_functionalities(name, label, mo
 
 
 def test_pointing_at_the_first_word_passes_no_minimum_functionality_of_reading():
-    suite = suite_of("reading")
+    suite = load_suite("reading")
     texts = [context.split()[0] for context, _ in examples_of(suite)]
     rates = pass_rates(suite, Answers((), np.zeros(len(texts), np.int64), texts=texts))
     minimum = [row.value for row in rates.values() if row.groups["test type"] == "MFT"]
@@ -146,7 +137,7 @@ def test_pointing_at_the_first_word_passes_no_minimum_functionality_of_reading()
 
 @pytest.mark.parametrize("name", SUITES)
 def test_right_answers_pass_every_minimum_functionality(name):
-    suite = suite_of(name)
+    suite = load_suite(name)
     right = [str(label) for case in suite.cases for label in case.labels or [""] * len(case.examples)]
     if suite.labels:
         others = {f"not_{label}": suite.labels[at - 1] for at, label in enumerate(suite.labels)}
@@ -160,9 +151,8 @@ def test_right_answers_pass_every_minimum_functionality(name):
 
 def test_a_model_that_counts_words_passes_vocabulary_and_fails_negation_time_and_roles():
     """What the suite is for: the two words that judge are known, and nothing that stands around them."""
-    suite = suite_of("sentiment")
-    own = module("sentiment")
-    good, bad = set(own.PRAISE + own.LIKING), set(own.BLAME + own.DISLIKING)
+    suite = load_suite("sentiment")
+    good, bad = set(sentiment.PRAISE + sentiment.LIKING), set(sentiment.BLAME + sentiment.DISLIKING)
 
     def positive(text: str) -> float:
         words = re.findall(r"\w+", text.lower())
@@ -186,7 +176,7 @@ def test_a_model_that_counts_words_passes_vocabulary_and_fails_negation_time_and
 
 
 def test_a_german_model_that_counts_words_fails_negation_and_reference():
-    suite = suite_of("sentiment-de")
+    suite = load_suite("sentiment-de")
     praise, blame = (word_list(f"adjectives.{polarity}", "de") for polarity in ("positive", "negative"))
 
     def label(text: str) -> int:
@@ -207,7 +197,7 @@ def test_a_german_model_that_counts_words_fails_negation_and_reference():
 
 def test_a_model_that_compares_words_fails_the_roles_of_paraphrase():
     """Questions with the same words are duplicates to it, whoever did what to whom."""
-    suite = suite_of("paraphrase")
+    suite = load_suite("paraphrase")
     same = [
         set(re.findall(r"\w+", a.lower())) == set(re.findall(r"\w+", b.lower()))
         for a, b in examples_of(suite)

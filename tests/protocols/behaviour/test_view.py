@@ -118,9 +118,6 @@ def test_all_is_well_only_where_everything_was_answered():
     assert "Every applicable case passes; 1 case is unanswered." in partly
 
 
-# Pass rate and suite score
-
-
 def lopsided(*sizes: int, failing: int) -> Result:
     """Functionalities with these numbers of cases; the last ones fail."""
     suite = Suite("lopsided", THREE)
@@ -132,14 +129,6 @@ def lopsided(*sizes: int, failing: int) -> Result:
             suite.add_case(name, str(number), case(f"{name} {number}", label="positive"))
     predictions = np.repeat([2, 0], [sum(sizes) - failing, failing])
     return audited(Answers(THREE, predictions), suite)
-
-
-def test_why_pass_rate_and_suite_score_differ_is_said_from_five_points_on():
-    apart = lopsided(1, 40, 40, failing=60)  # 21 of 81 pass; the mean of 1, .5 and 0 is 50 %
-    text = " ".join(alone(apart).split())
-    assert "21 of 81 cases pass (25.9 %)" in text and "Suite score 50.0" in text
-    assert "stray_rows (1 of 1 pass) weighs 1/3" in text
-    assert "weighs" not in alone(lopsided(1, 40, 40, failing=8))  # 90.1 and 93.3 %
 
 
 def test_groups_of_one_or_two_cases_never_lead_the_weakest():

@@ -7,7 +7,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
@@ -33,9 +33,10 @@ from .suites import SUITES
 
 def load_suite(name: str) -> Suite:
     """Return a suite that ships with shoal, by its name, or the suite in a file."""
-    if name in SUITES:
-        return _shipped(Path(__file__).parent / "suites" / SUITES[name])
-    path = Path(name)
+    path = Path(__file__).parent / "suites" / SUITES[name] if name in SUITES else Path(name)
+    if name in SUITES and path.suffix == ".py":
+        suite: Suite = import_module(f"{__package__}.suites.{path.stem}").suite
+        return suite
     if not is_file(path):
         refuse_special(path)
         raise DataError(
@@ -43,16 +44,7 @@ def load_suite(name: str) -> Suite:
             why=f"shipped: {', '.join(SUITES)}",
             fix=nearest(name, SUITES) or "shoal list suites",
         )
-    return _read_once(path, stamp(name))
-
-
-@cache
-def _shipped(path: Path) -> Suite:
-    """Return a suite that ships with shoal."""
-    if path.suffix != ".py":
-        return read_suite(path)
-    suite: Suite = import_module(f"{__package__}.suites.{path.stem}").suite
-    return suite
+    return _read_once(path, stamp(str(path)))
 
 
 @lru_cache(maxsize=2)
@@ -69,7 +61,10 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
 def chosen_cases(settings: Settings, split: str, seed: int) -> tuple[CaseTable, dict[str, Any]]:
     """Return the cases of a split that `only` and `limit` choose, and facts about the choice."""
     in_split = cases = suite_cases(settings, split)
-    about = repeated(settings)
+    every, about = edited(settings), dict[str, Any]()
+    if copies := len(every) - len(without_duplicates(every)):
+        word = {"keep": "kept", "drop": "dropped"}[settings.resolved("duplicates")]
+        about[f"repeated cases {word}"] = copies
     if settings.only:
         cases = in_split.take(choose(in_split, settings.only)) if in_split else in_split
         about |= {"chosen": list(settings.only), "not asked": len(in_split) - len(cases)}
@@ -82,14 +77,6 @@ def chosen_cases(settings: Settings, split: str, seed: int) -> tuple[CaseTable, 
             fix="another split, or leave it out",
         )
     return cases, about
-
-
-def repeated(settings: Settings) -> dict[str, Any]:
-    """Return the number of cases that repeat an earlier one, and whether they are kept; empty if there are none."""
-    cases = edited(settings)
-    copies = len(cases) - len(without_duplicates(cases))
-    word = {"keep": "kept", "drop": "dropped"}[settings.resolved("duplicates")]
-    return {f"repeated cases {word}": copies} if copies else {}
 
 
 def built_suite(
@@ -200,13 +187,13 @@ def mend_cases(cases: Sequence[Case], edits: Mapping[str, Edit]) -> CaseTable:
 
 def repaired(cases: Sequence[Case]) -> CaseTable:
     """Return the cases with corrected labels and rules."""
-    return mend_cases(cases, REPAIRS).with_meta(_normalised)
 
+    def normalised(meta: Mapping[str, Any]) -> Mapping[str, Any]:
+        expect = meta["expect"]
+        is_wrong = expect.rule == "string_equal_after_edge_strip"
+        return {**meta, "expect": replace(expect, rule="squad_normalise")} if is_wrong else meta
 
-def _normalised(meta: Mapping[str, Any]) -> Mapping[str, Any]:
-    if meta["expect"].rule != "string_equal_after_edge_strip":
-        return meta
-    return {**meta, "expect": replace(meta["expect"], rule="squad_normalise")}
+    return mend_cases(cases, REPAIRS).with_meta(normalised)
 
 
 def without_duplicates(cases: Sequence[Case]) -> CaseTable:
@@ -283,11 +270,8 @@ def split_cases(cases: Sequence[Case], by: SplitBy) -> dict[str, str]:
     parts: dict[object, str] = {}
     for _, group in groupby(sorted(cases, key=_functionality), key=_functionality):
         # Units that an earlier functionality has too are placed already.
-        free = [
-            unit
-            for unit in dict.fromkeys(units[case.id] for case in sorted(group, key=_id_order))
-            if unit not in parts
-        ]
+        ordered = dict.fromkeys(units[case.id] for case in sorted(group, key=_id_order))
+        free = [unit for unit in ordered if unit not in parts]
         parts.update(zip(free, half_half(len(free)), strict=True))
     return {case.id: parts[units[case.id]] for case in cases}
 

@@ -84,6 +84,11 @@ class Expect:
             raise DataError("expect is empty", fix='expect={"contains": "Paris"}')
         return parts[0] if len(parts) == 1 else replace(base, rule="and", parts=tuple(parts))
 
+    def with_tolerance(self, tolerance: float) -> "Expect":
+        """Return the same expectation with another tolerance, in its parts as well."""
+        parts = tuple(part.with_tolerance(tolerance) for part in self.parts)
+        return replace(self, tolerance=tolerance, parts=parts)
+
     def as_json(self) -> dict[str, Any]:
         """Return the `expect` object of a suite file."""
         row: dict[str, Any] = {"rule": self.rule, "tolerance": self.tolerance, "aggregate": self.aggregate}

@@ -34,8 +34,9 @@ def write_lm_eval(suite: Suite, folder: Path) -> str:
     prompt = _prompt(labels, [f"{{{{{field}}}}}" for field in fields], fields)
     files = {"shoal_grade.py": LM_EVAL_GRADE.format(data=f"{name}.jsonl", labels=list(labels))}
     for task, more in ((name, LM_EVAL_CHOICE), (f"{name}_generate", LM_EVAL_GENERATE)):
-        about = {"suite": _quoted(suite.name), "task": _quoted(task), "prompt": _quoted(prompt)}
-        head = LM_EVAL_TASK.format(version=__version__, **about)
+        about = {"suite": suite.name, "task": task, "prompt": prompt}
+        quoted = {key: json.dumps(text, ensure_ascii=False) for key, text in about.items()}
+        head = LM_EVAL_TASK.format(version=__version__, **quoted)
         files[f"{task}.yaml"] = head + more.format(labels=json.dumps(labels, ensure_ascii=False))
     _write(suite, folder, files)
     return f"lm_eval --tasks {name} --include_path {folder} --log_samples --output_path logs --model …"
@@ -118,10 +119,6 @@ def _prompt(labels: Iterable[str], shown: Sequence[str], fields: Sequence[str]) 
     titles = [re.sub(r"(\d+)$", r" \1", field).capitalize() for field in fields]
     texts = "\n".join(f"{title}: {place}" for title, place in zip(titles, shown, strict=True))
     return f"Choose the label that fits. Answer with one of: {', '.join(labels)}.\n\n{texts}\nLabel:"
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
 
 
 def _write(suite: Suite, folder: Path, files: Mapping[str, str]) -> None:

@@ -19,7 +19,7 @@ from ...core.records import Case, Example
 from ...data.templates import templates
 from ...stats.intervals import wilson
 from .expect import Expect
-from .hygiene_material import Counts, Material, expected_labels, is_perturbation, is_vacuous
+from .hygiene_material import Counts, Material, expected_labels, is_perturbation
 from .suite import Suite
 
 Severity = Literal["error", "warning", "note"]
@@ -98,7 +98,7 @@ class Hygiene:
         }
 
 
-def tell(n: int, total: int, singular: str, plural: str, noun: str = "cases") -> str:
+def tell(n: int, total: int, singular: str = "", plural: str = "", noun: str = "cases") -> str:
     """Return a count with its share and verb.
 
     >>> tell(30, 120, "is lost", "are lost"), tell(1, 8000, "is lost", ""), tell(7, 7, "", "are lost")
@@ -106,7 +106,7 @@ def tell(n: int, total: int, singular: str, plural: str, noun: str = "cases") ->
     """
     share = f"{100 * n / total:.1f} %" if n / total >= 0.0005 else "under 0.1 %"
     count = f"all {total:,} {noun}" if n == total > 1 else f"{n:,} of {total:,} {noun} ({share})"
-    return f"{count} {singular if n == 1 else plural}"
+    return f"{count} {singular if n == 1 else plural}".strip()
 
 
 def ids(cases: Sequence[Case]) -> tuple[str, ...]:
@@ -197,13 +197,14 @@ def check_constants(material: Material) -> Iterator[Finding]:
     """
     failing = _failing(material)
     for name, cases in material.by_name.items():
-        best = material.best_constant(name)
-        if best is None or best.rate < NEARLY_ALL or is_vacuous(cases):
+        best = max(material.constants.get(name, ()), key=lambda constant: constant.rate, default=None)
+        is_vacuous = is_perturbation(cases[0]) and all(len(case.examples) == 1 for case in cases)
+        if best is None or best.rate < NEARLY_ALL or is_vacuous:
             continue
         contrasts = failing[cases[0].groups["capability"], best.answer] - {name}
         if not contrasts and not compares_with_original(cases[0].meta["expect"]):
             answer = repr(best.answer) if best.answer else "nothing"
-            what = f"a model that always says {answer} passes {tell(best.passes, best.n, '', '').strip()}"
+            what = f"a model that always says {answer} passes {tell(best.passes, best.n)}"
             yield Finding("one answer passes", "warning", (name,), what, (), best.passes, best.rate)
 
 
@@ -218,10 +219,9 @@ def _failing(material: Material) -> dict[tuple[str, str], set[str]]:
     """Return the functionalities that a constant answer fails, by capability and answer."""
     failing: dict[tuple[str, str], set[str]] = defaultdict(set)
     for name, constants in material.constants.items():
-        capability = material.by_name[name][0].groups["capability"]
         for constant in constants:
             if constant.n and constant.rate <= 1 - NEARLY_ALL:
-                failing[capability, constant.answer].add(name)
+                failing[material.by_name[name][0].groups["capability"], constant.answer].add(name)
     return failing
 
 
@@ -292,11 +292,8 @@ def check_split(material: Material) -> Iterator[Finding]:
     """Find test cases that are also in the training part of a split by id (`docs/method/beluga.md` 1.2)."""
     kind = "test cases seen in training"
     copies = ("is a copy of a training case", "are copies of a training case", "test cases")
-    places = [
-        finding(kind, name, seen, tested, copies)
-        for name, (tested, seen) in material.test_cases.items()
-        if seen
-    ]
+    parts = material.test_cases.items()
+    places = [finding(kind, name, seen, tested, copies) for name, (tested, seen) in parts if seen]
     yield from places
     if places:
         tested = sum(n for n, _ in material.test_cases.values())

@@ -29,22 +29,12 @@ def label_names(cases: Sequence[Case]) -> tuple[str, ...]:
     named = next((case.meta["labels"] for case in cases if case.meta.get("labels")), None)
     if named:
         return tuple(named)
-    words = expected_words([case for case in cases if not case.meta.get("reading")])
-    for expect in {case.meta["expect"] for case in cases}:
-        words |= set(rule_labels(expect))
+    labels = (label for case in cases if not case.meta.get("reading") for label in case.labels or ())
+    words = {str(label).removeprefix("not_") for label in labels}
+    words.update(*map(labels_named, {case.meta["expect"] for case in cases}))
     if not all(word.isdecimal() for word in words):
         return (*sorted(words), OTHER_LABEL)[: max(len(words), 2)]
     return tuple(str(number) for number in range(min(max([1, *map(int, words)]), MOST_LABELS) + 1))
-
-
-def expected_words(cases: Iterable[Case]) -> set[str]:
-    """Return the expected labels of cases as words, "not_X" as X."""
-    return {str(label).removeprefix("not_") for case in cases for label in case.labels or ()}
-
-
-def rule_labels(expect: Expect) -> list[str]:
-    """Return the labels that a rule, its parts and their filters name."""
-    return [*labels_named(expect), *(word for part in expect.parts for word in rule_labels(part))]
 
 
 def expected_labels(case: Case, labels: tuple[str, ...]) -> list[str | None]:
@@ -86,11 +76,6 @@ def is_perturbation(case: Case) -> bool:
     return expect.aggregate == "all_except_first"
 
 
-def is_vacuous(cases: Sequence[Case]) -> bool:
-    """Return whether a functionality tests variants and has none; only `check_vacuous` reports it."""
-    return is_perturbation(cases[0]) and all(len(case.examples) == 1 for case in cases)
-
-
 # Constant answers
 
 LUKEWARM = 0.6
@@ -112,7 +97,7 @@ def constant_answers(
             yield text, Answers((), picked, texts=[text] * count)
         return
     words = {label for case in cases for label in expected_labels(case, labels) if label}
-    words |= set(rule_labels(cases[0].meta["expect"]))
+    words |= set(labels_named(cases[0].meta["expect"]))
     used = {i for i, label in enumerate(labels) if {label, str(i), f"not {label}"} & words}
     others = [i for i in range(len(labels)) if i not in used][:OTHERS]
     for index in sorted([*used, *others]):
@@ -179,11 +164,6 @@ class Material:
             applicable = [outcome.passed for outcome in outcomes if outcome.passed is not None]
             yield Constant(word, sum(applicable), len(applicable))
 
-    def best_constant(self, name: str) -> Constant | None:
-        """Return the constant answer with the highest pass rate, if any applies."""
-        known = [constant for constant in self.constants.get(name, ()) if constant.n]
-        return max(known, key=lambda constant: constant.rate, default=None)
-
     def counts(self) -> Iterator[Counts]:
         """Yield the counts of every functionality."""
         for name, cases in self.by_name.items():
@@ -213,6 +193,5 @@ class Material:
         for case in self.cases:
             if not case.meta.get("reading"):
                 expected.update(filter(None, expected_labels(case, self.labels)))
-        names = [label for label in self.labels if label != OTHER_LABEL]
-        order = (*names, *sorted(set(expected) - set(names)))
-        return {label: expected[label] for label in order} if expected else {}
+        order = dict.fromkeys([*self.labels, *sorted(expected)])
+        return {label: expected[label] for label in order if label != OTHER_LABEL} if expected else {}

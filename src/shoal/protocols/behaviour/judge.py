@@ -70,12 +70,7 @@ def as_set(case: Case, settings: Settings) -> Expect:
     direction = case.meta.get("direction")
     if settings.resolved("directional") == "paper" and direction and direction != "label":
         return Expect(f"direction {direction}", tolerance or 0.0, expect.aggregate)
-    return expect if tolerance is None else _with_tolerance(expect, tolerance)
-
-
-def _with_tolerance(expect: Expect, tolerance: float) -> Expect:
-    parts = tuple(_with_tolerance(part, tolerance) for part in expect.parts)
-    return replace(expect, tolerance=tolerance, parts=parts)
+    return expect if tolerance is None else expect.with_tolerance(tolerance)
 
 
 def _cases_with_errors(errors: Mapping[int, str], starts: Integers) -> dict[int, str]:
@@ -135,16 +130,13 @@ def _expected(
     """Return the expected label of each example as a code."""
     pairs = zip(labels, sizes.tolist(), strict=True)
     flat = [label for own, size in pairs for label in own or (None,) * size]
-    codes = {label: NO_LABEL if label is None else _label_code(label, names) for label in dict.fromkeys(flat)}
+    codes: dict[Label | None, int] = {None: NO_LABEL}
+    for label in filter(lambda label: label is not None, dict.fromkeys(flat)):
+        word = str(label)
+        is_unlike = word.startswith("not_") and word not in names
+        code = label_index(word.removeprefix("not_") if is_unlike else word, names)
+        codes[label] = -1 - code if is_unlike else code  # anything but X is -1 - X
     return np.fromiter(map(codes.__getitem__, flat), np.int64, len(flat))
-
-
-def _label_code(label: Label, labels: tuple[str, ...]) -> int:
-    """Return a label as an index; "not_X", anything but X, as -1 - X."""
-    word = str(label)
-    if word.startswith("not_") and word not in labels:
-        return -1 - label_index(word.removeprefix("not_"), labels)
-    return label_index(word, labels)
 
 
 def _substitutions(case: Case) -> Iterator[tuple[str, str] | None]:

@@ -77,18 +77,10 @@ def contract(text: str) -> str:
     >>> contract("It is late and we do not know why.")
     "It's late and we don't know why."
     """
-    return _replaced(text, CONTRACTIONS)
-
-
-def _replaced(text: str, table: dict[str, str]) -> str:
-    """Replace whole words of the table from left to right, keeping a capital at the front."""
-    forms = table | {_capital(old): _capital(new) for old, new in table.items()}
+    capitals = {old[:1].upper() + old[1:]: new[:1].upper() + new[1:] for old, new in CONTRACTIONS.items()}
+    forms = CONTRACTIONS | capitals
     pattern = "|".join(map(re.escape, sorted(forms, key=len, reverse=True)))
     return re.sub(rf"(?<![\w'])(?:{pattern})(?![\w'])", lambda found: forms[found[0]], text)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 # Names, places, numbers
@@ -236,11 +228,8 @@ def add_before(text: str, phrase: str) -> str:
     >>> add_before("The food was fine.", "Honestly,")
     'Honestly, the food was fine.'
     """
-    first = text.split(" ", 1)[0]
-    lowered = (
-        text[:1].lower() + text[1:] if first in OPENERS and not phrase.endswith((".", "!", "?")) else text
-    )
-    return f"{phrase} {lowered}"
+    leads_in = text.split(" ", 1)[0] in OPENERS and not phrase.endswith((".", "!", "?"))
+    return f"{phrase} {text[:1].lower() + text[1:] if leads_in else text}"
 
 
 OPENERS = frozenset((

@@ -466,11 +466,9 @@ def is_number(word: str) -> bool:
 def check_expect(expect: Expect, labels: Sequence[str] | None) -> None:
     """Raise if a rule, label or condition is not known."""
     if find_rule(expect.rule) is None:
-        raise DataError(
-            f"rule {expect.rule!r} is not known",
-            fix=nearest(expect.rule, [*DIRECTIONS, *RULES, *(rule for rule, _ in DIRECTIONS.values())])
-            or "shoal list rules",
-        )
+        known = [*DIRECTIONS, *RULES, *(rule for rule, _ in DIRECTIONS.values())]
+        fix = nearest(expect.rule, known) or "shoal list rules"
+        raise DataError(f"rule {expect.rule!r} is not known", fix=fix)
     check_tolerance(expect.tolerance)
     _check_argument(expect)
     if expect.rule in ("and", "or") and len(expect.parts) < 2:
@@ -509,11 +507,12 @@ def _check_argument(expect: Expect) -> None:
 
 
 def labels_named(expect: Expect) -> list[str]:
-    """Return the labels in a rule's name and conditions."""
+    """Return the labels that a rule, its conditions and its parts name."""
     in_rule = [re.fullmatch(pattern, expect.rule) for pattern in PATTERNS if expect.rule not in RULES]
     words = [found["label"] for found in in_rule if found and "label" in found.groupdict()]
     in_filter = [CONDITION.fullmatch(condition) for condition in conditions(expect)]
     words += [found["label"] for found in in_filter if found and found["label"]]
+    words += [word for part in expect.parts for word in labels_named(part)]
     return [word for word in words if word != "original_pred"]
 
 
@@ -530,8 +529,8 @@ def judges_text(expect: Expect) -> bool:
 
 def rule_on_original(expect: Expect) -> str:
     """Return the rule, or part of it, that compares a text with the answer to the original; empty if none does."""
-    own = expect.rule if expect.rule in TEXT_PAIRS else ""
-    return own or next(filter(None, map(rule_on_original, expect.parts)), "")
+    rules = (expect.rule, *map(rule_on_original, expect.parts))
+    return next((rule for rule in rules if rule in TEXT_PAIRS), "")
 
 
 def judges_free_text(expect: Expect) -> bool:

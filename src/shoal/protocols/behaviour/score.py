@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -10,16 +10,26 @@ import numpy as np
 
 from ...core.case_table import CaseTable, by_group
 from ...core.claims import ENOUGH_TEMPLATES
-from ...core.records import Answers, Basis, Case, Finding, Measure, Outcome, verdicts_of
+from ...core.records import Answers, Basis, Case, Finding, Measure, Outcome, Outcomes, verdicts_of
 from ...models.answer_rows import NO_ANSWER as REPLY_UNREAD
 from ...models.prompted.replies import REFUSES, is_refusal
 from ...stats.intervals import cluster_wilson, macro_wilson, wilson
 from ...stats.resampling import cluster_table, errors_of, hits_of, macro_mean, sharing
 from ..base import Built, Scored
 from ..degeneracy import DEGENERATE, degenerate, swapped
-from .changes import changes
-from .judge import expect_of, judge, lacks_neutral, rows_of, with_neutral_band
-from .rules import Floats, Integers, judges_free_text
+from .expect import Expect
+from .judge import (
+    as_set,
+    block_of,
+    expect_of,
+    judge,
+    judges_raw,
+    lacks_neutral,
+    rows_of,
+    rows_of_cases,
+    with_neutral_band,
+)
+from .rules import Block, Floats, Integers, judges_free_text, label_index, values_of
 from .settings import Settings
 from .wording import NO_ANSWER, NO_CASE_ANSWERED, NO_CASE_APPLIES, NOTHING, caveats_note, dead_words
 
@@ -71,9 +81,8 @@ def refusals(cases: Sequence[Case], answers: Answers) -> list[int]:
     """Return for each case whether the model refuses to answer an example of it; empty if it gives no replies."""
     rows = {row for row, text in enumerate(answers.texts) if is_refusal(text)}
     rows |= {row for row, why in answers.errors.items() if why.startswith(f"{REPLY_UNREAD}: {REFUSES}")}
-    if not (
-        rows or answers.facts.get("read") or any(judges_free_text(expect_of(case)) for case in cases[:1])
-    ):
+    is_free = any(judges_free_text(expect_of(case)) for case in cases[:1])
+    if not (rows or is_free or answers.facts.get("read")):
         return []
     ends = np.cumsum(CaseTable.of(cases).sizes)
     owners = set(np.searchsorted(ends, sorted(rows), side="right").tolist())
@@ -131,8 +140,8 @@ def _label_words(answers: Answers, shown: Answers) -> list[str]:
         key = code, other, f"{chance:.2f}"
         if key not in texts:
             name, label = answers.labels[code], shown.labels[other]
-            text = with_chance(name, key[2])
-            texts[key] = text if label == name else f"{label} (P({name}) {text.removeprefix(name).strip()})"
+            sure = "" if key[2] == "nan" else f" {key[2].removeprefix('0')}"
+            texts[key] = f"{name}{sure}" if label == name else f"{label} (P({name}){sure})"
         words.append(texts[key])
     return words
 
@@ -143,15 +152,6 @@ def confidence_of(answers: Answers) -> Floats:
     if answers.probabilities is not None:
         return answers.probabilities[rows, answers.predictions]
     return np.full(len(rows), np.nan) if answers.confidences is None else answers.confidences
-
-
-def with_chance(name: str, chance: str) -> str:
-    """Return a label with its probability of two digits, if there is one.
-
-    >>> with_chance("positive", "0.98"), with_chance("positive", "1.00"), with_chance("positive", "nan")
-    ('positive .98', 'positive 1.00', 'positive')
-    """
-    return name if chance == "nan" else f"{name} {chance.removeprefix('0')}"
 
 
 def dead(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
@@ -200,11 +200,13 @@ def measure(
     ]
     means.append(_pass_rate(every, {}, without))
     chosen = {name: fact for name, fact in (about or {}).items() if name in CHOSEN}
+    names = [tally.groups["functionality"] for tally in every if not tally.n]
+    left_out = {"left out": names} if names and len(names) < len(every) else {}
     whole = replace(_mean("suite score", every, {}, over), headline=True)
     return [
         *(_pass_rate([tally], tally.groups) for tally in every),
         *(_with_facts(row, chosen) for row in means),
-        _with_facts(whole, {**_left_out(every), **_unanswered(every), **(about or {})}),
+        _with_facts(whole, {**left_out, **_unanswered(every), **(about or {})}),
     ]
 
 
@@ -231,17 +233,6 @@ class _Tally:
         self.templates = templates
         """The template of each case as a number; a case without one is its own template."""
 
-    @property
-    def by_template(self) -> Any:
-        """Return passes and cases by template."""
-        return cluster_table(self.hits, self.templates)
-
-
-def _left_out(tallies: Sequence[_Tally]) -> dict[str, Any]:
-    """Return the functionalities that have no pass rate."""
-    names = [tally.groups["functionality"] for tally in tallies if not tally.n]
-    return {"left out": names} if names and len(names) < len(tallies) else {}
-
 
 def _unanswered(tallies: Sequence[_Tally]) -> dict[str, Any]:
     """Return the suite score if every case without an answer were a failure, and if it were a pass."""
@@ -266,9 +257,8 @@ def _mean(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str], basis
     named = [tally for tally in known if tally.has_templates]
     alike = [tally.templates for tally in named], [tally.hits for tally in named]
     shared = sharing(*alike) if len(named) > 1 else 1.0
-    return _with_templates(
-        row, known, lambda: macro_wilson([tally.by_template for tally in known], shared=shared)
-    )
+    by_template = [cluster_table(tally.hits, tally.templates) for tally in known]
+    return _with_templates(row, known, lambda: macro_wilson(by_template, shared=shared))
 
 
 def _pass_rate(
@@ -310,3 +300,88 @@ def _with_templates(
         facts["interval over templates"] = list(ends)
         basis = replace(basis, interval_over_templates=ends)
     return replace(row, basis=basis, facts=facts)
+
+
+# How far the answer to a failing INV or DIR case moved: P(positive) .90 → .40 (limit ±.10)
+
+SIGNS = {"lower": "−", "less_conf": "−", "higher": "+", "more_conf": "+", "-tol": "−", "tol": "+"}
+"""The end of a rule's name, to the direction in which it limits a change."""
+LIMITS = ("positive_shift", "direction ", "conf_of_", "same_pred_or_conf_change_within_tol")
+"""How the rules begin that limit a change of probability."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A probability, or the difference of two, before and after the perturbation."""
+
+    what: tuple[str, ...]
+    """The label whose probability it is; with a second label, whose probability is subtracted."""
+    before: float
+    after: float
+    tolerance: float
+    sign: str
+    """The direction in which the change is limited: "+", "−" or "±"."""
+
+
+def changes(
+    settings: Settings, cases: Sequence[Case], answers: Answers, shown: Answers, outcomes: Outcomes
+) -> list[str | None]:
+    """Return in words the change of the worst example of each failing INV or DIR case; None for other cases.
+
+    Models without probabilities and rules about labels alone have none. `shown` are the answers in the suite's labels.
+    """
+    made: list[str | None] = [None] * len(cases)
+    if answers.probabilities is None:
+        return made
+    table, has_failed = CaseTable.of(cases), hits_of(outcomes.verdicts) == 0
+    starts = np.cumsum(sizes := table.sizes) - sizes
+    for members in by_group(table, "functionality").values():
+        places = members[has_failed[members]]
+        expect = as_set(table[int(members[0])], settings)
+        if not len(places) or not expect.rule.startswith(LIMITS):
+            continue
+        rows = rows_of_cases(starts[places], sizes[places])
+        source = answers if judges_raw(expect) else shown
+        block = block_of(source, table, places, rows, sizes[places], expect)
+        values = np.nan_to_num(values_of(block, expect, settings.slack), nan=1.0)
+        for place, start, size in zip(places, block.starts, sizes[places], strict=True):
+            worst = start + np.argmin(values[start : start + size])
+            made[place] = change_words(_change(block, expect, int(start), int(worst)))
+    return made
+
+
+def _change(block: Block, expect: Expect, original: int, row: int) -> Change:
+    rule, probabilities = expect.rule, block.probabilities
+    assert probabilities is not None
+    first, last = 0, probabilities.shape[1] - 1
+    sign = next((sign for end, sign in SIGNS.items() if rule.endswith(end)), "+")
+    columns = [int(block.predictions[original])]
+    if rule.startswith("positive_shift"):
+        columns = [last, first]
+    elif rule.startswith("direction not_less_") and not rule.endswith("conf"):
+        columns = [first if rule.endswith("2") else last]
+    elif rule.startswith("conf_of_"):
+        word = rule.removeprefix("conf_of_").rpartition("_not_")[0]
+        columns = columns if word == "original_pred" else [label_index(word, block.labels)]
+    elif rule == "same_pred_or_conf_change_within_tol":
+        sign = "±"
+    known = [column if column <= last else -1 for column in columns]
+    padded = np.pad(
+        probabilities[[original, row]], ((0, 0), (0, 1))
+    )  # 0 for a label that the model does not know
+    before, after = (float(chances[0] - chances[1:].sum()) for chances in padded[:, known])
+    return Change(tuple(block.labels[column] for column in columns), before, after, expect.tolerance, sign)
+
+
+def change_words(change: Change) -> str:
+    """Return the values before and after, with as many digits as show that the limit is exceeded."""
+    (label, *minus), low, high = change.what, change.before, change.after
+    visible = (n for n in (2, 3, 4) if round(abs(round(high, n) - round(low, n)), 6) > change.tolerance)
+    digits = next(visible, 2)
+
+    def number(value: float) -> str:
+        return f"{value:.{digits}f}".replace("0.", ".", 1).replace("-", "−")
+
+    name = f"P({label})" + "".join(f" − P({other})" for other in minus)
+    limit = f"{change.sign}{number(change.tolerance)}" if change.tolerance else "0"
+    return f"{name} {number(low)} → {number(high)} (limit {limit})"

@@ -6,7 +6,6 @@ Jobs of one model on the same cases that differ only in these options are a fami
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 
 import numpy as np
 
@@ -19,78 +18,58 @@ from .text_rules import normalised
 CHANCE = re.compile(r"^(?P<label>.+?)(?: (?:1\.00|\.\d\d)| \(.+ (?:1\.00|\.\d\d)\))$")
 
 
-class Family(Variants):
-    """The results of one model on one suite under several prompts, orders or seeds."""
-
-    @cached_property
-    def answers(self) -> dict[Levels, list[tuple[str, ...]]]:
-        """The answers to the examples of each case, without probabilities."""
-        return {
-            levels: [
-                tuple(map(normalised if is_reading(result.cases) else _label, answers))
-                for answers in result.columns["said"]
-            ]
-            for levels, result in self.results.items()
-        }
-
-    @property
-    def scores(self) -> dict[Levels, float]:
-        """The suite score of each job that has one."""
-        rows = {levels: result.measures.where("suite score") for levels, result in self.results.items()}
-        return {
-            levels: found[0].value for levels, found in rows.items() if found and found[0].value is not None
-        }
+Given = Mapping[Levels, Sequence[tuple[str, ...]]]
+"""The answers of each job to the examples of each case, without probabilities."""
 
 
 def sensitivity(results: Sequence[Result]) -> list[Measure]:
     """Return for each family how its answers and scores vary, and its bias towards labels and positions."""
-    families = [Family(own.name, own.results) for own in variants(results)]
-    return [row for family in families for row in _of_family(family)]
+    measures: list[Measure] = []
+    for family in variants(results):
+        plain = normalised if is_reading(next(iter(family.results.values())).cases) else _label
+        given: Given = {
+            levels: [tuple(map(plain, answers)) for answers in result.columns["said"]]
+            for levels, result in family.results.items()
+        }
+        measures += [*changed_answers(family, given, {}), *_spreads(family)]
+        measures += [*_label_shares(family, given), *_position_shares(family, given)]
+    return measures
 
 
-def _of_family(family: Family) -> Iterator[Measure]:
-    yield from changed_answers(family, family.answers, {})
+def _spreads(family: Variants) -> Iterator[Measure]:
+    """Yield the standard deviation of the suite score over the levels of each factor, averaged over the others."""
+    rows = {levels: result.measures.where("suite score") for levels, result in family.results.items()}
+    scores = {levels: row.value for levels, found in rows.items() for row in found if row.value is not None}
     for place, factor in enumerate(VARIED):
-        yield from _spread(family, family.along(place), place, {"family": family.name, "factor": factor})
-    yield from _label_shares(family)
-    yield from _position_shares(family)
+        by_level: dict[str, list[float]] = {}
+        for levels in (levels for group in family.along(place) for levels in group if levels in scores):
+            by_level.setdefault(levels[place], []).append(scores[levels])
+        means = [float(np.mean(values)) for values in by_level.values()]
+        if len(means) > 1:
+            about = {"family": family.name, "factor": factor}
+            facts = {"low": min(means), "high": max(means)}
+            spread = float(np.std(means, ddof=1))
+            yield Measure("sd over runs", spread, len(means), about, of="suite score", facts=facts)
 
 
-def _spread(
-    family: Family, groups: Sequence[Sequence[Levels]], place: int, about: Mapping[str, str]
-) -> Iterator[Measure]:
-    """Yield the standard deviation of the suite score over the levels of a factor, averaged over the others."""
-    by_level: dict[str, list[float]] = {}
-    for levels in (levels for group in groups for levels in group if levels in family.scores):
-        by_level.setdefault(levels[place], []).append(family.scores[levels])
-    means = [float(np.mean(scores)) for scores in by_level.values()]
-    if len(means) > 1:
-        facts = {"low": min(means), "high": max(means)}
-        spread = float(np.std(means, ddof=1))
-        yield Measure("sd over runs", spread, len(means), about, of="suite score", facts=facts)
-
-
-def _label_shares(family: Family) -> Iterator[Measure]:
+def _label_shares(family: Variants, given: Given) -> Iterator[Measure]:
     """Yield the share of each label among the answers to labelled examples, and among the expected labels."""
-    expected: Counter[str] = Counter()
-    given: Counter[str] = Counter()
+    expected, chosen = Counter[str](), Counter[str]()
     for levels, result in family.results.items():
-        for case, answers in zip(result.cases, family.answers[levels], strict=True):
+        for case, answers in zip(result.cases, given[levels], strict=True):
             names = case.meta.get("labels") or ()
             if case.groups["test type"] == "MFT" and case.labels and names:
                 right = [names[label] if isinstance(label, int) else label for label in case.labels]
                 pairs = [pair for pair in zip(right, answers, strict=True) if set(pair) <= set(names)]
                 expected.update(label for label, _ in pairs)
-                given.update(answer for _, answer in pairs)
+                chosen.update(answer for _, answer in pairs)
     total = expected.total()
-    for label in sorted(expected | given):
-        facts = {"expected": expected[label] / total}
-        yield Measure(
-            "label share", given[label] / total, total, {"family": family.name, "label": label}, facts=facts
-        )
+    for label in sorted(expected | chosen):
+        about, facts = {"family": family.name, "label": label}, {"expected": expected[label] / total}
+        yield Measure("label share", chosen[label] / total, total, about, facts=facts)
 
 
-def _position_shares(family: Family) -> Iterator[Measure]:
+def _position_shares(family: Variants, given: Given) -> Iterator[Measure]:
     """Yield how often the label at each place was chosen, if every label was at every place equally often."""
     counts: Counter[int] = Counter()
     size = 0
@@ -101,9 +80,8 @@ def _position_shares(family: Family) -> Iterator[Measure]:
             return
         for levels in group:
             places = {label: place for place, label in enumerate(listed[levels], start=1)}
-            counts.update(
-                places[answer] for said in family.answers[levels] for answer in said if answer in places
-            )
+            answers = (answer for said in given[levels] for answer in said)
+            counts.update(places[answer] for answer in answers if answer in places)
     for place in range(1, size + 1 if counts else 1):
         about = {"family": family.name, "position": str(place)}
         yield Measure("position share", counts[place] / counts.total(), counts.total(), about)

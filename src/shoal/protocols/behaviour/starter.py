@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import yaml
@@ -125,42 +125,35 @@ def proposed(name: str, texts: LabelledTexts, by: str, seed: int = 0) -> str:
         raise DataError(
             f"one label only: {labels[0]!r}", fix="a table with every label that a model may give"
         )
-    rng = np.random.default_rng(seed)
-    tests = {title: _test(texts, about, members, rng) for title, (about, members) in groups.items()}
+    rng, tests = np.random.default_rng(seed), {}
+    for title, (about, members) in groups.items():
+        drawn = sorted(rng.permutation(len(members))[:CASES].tolist())
+        rows = [texts.rows[members[place]] for place in drawn]
+        texts_of = [row.texts[0] if len(row.texts) == 1 else list(row.texts) for row in rows]
+        cases = [{"text": text, "label": row.label} for text, row in zip(texts_of, rows, strict=True)]
+        tests[title] = {"description": about, "capability": "proposed", "cases": cases}
     suite = {"suite": name, "labels": labels, "tests": tests}
     head = "# Proposed from labelled texts: rename, delete and add. Labels are the data's; check each one.\n"
     body: str = yaml.safe_dump(suite, allow_unicode=True, sort_keys=False, width=110)
     return head + body
 
 
-def _test(
-    texts: LabelledTexts, about: str, members: Sequence[int], rng: np.random.Generator
-) -> dict[str, object]:
-    drawn = sorted(rng.permutation(len(members))[:CASES].tolist())
-    rows = [texts.rows[members[place]] for place in drawn]
-    cases = [{"text": _text(row.texts), "label": row.label} for row in rows]
-    return {"description": about, "capability": "proposed", "cases": cases}
-
-
-def _text(parts: Sequence[str]) -> object:
-    return parts[0] if len(parts) == 1 else list(parts)
-
-
 def _by_column(texts: LabelledTexts, by: str) -> Mapping[str, tuple[str, list[int]]]:
     values: dict[str, list[int]] = {}
     for place, more in enumerate(texts.more):
         values.setdefault(more[by], []).append(place)
-    chosen = [(value, places) for value, places in values.items() if value and len(places) >= FEWEST]
     groups: dict[str, tuple[str, list[int]]] = {}
-    for value, places in chosen:
-        name = _name(value)
-        groups[f"{name}_{len(groups)}" if name in groups else name] = f"Texts whose {by} is {value}.", places
+    for value, places in values.items():
+        if value and len(places) >= FEWEST:
+            name = re.sub(r"\W+", "_", value.strip().lower()).strip("_") or "other"
+            name = f"{name}_{len(groups)}" if name in groups else name
+            groups[name] = f"Texts whose {by} is {value}.", places
     return groups
 
 
 def _by_word(texts: LabelledTexts) -> Mapping[str, tuple[str, list[int]]]:
     """Return the texts with each frequent word, from words that neither few nor most texts have."""
-    found = [set(_words(row.texts)) for row in texts.rows]
+    found = [set(WORD.findall(" ".join(row.texts).lower())) - COMMON for row in texts.rows]
     counts = Counter(word for words in found for word in sorted(words))
     frequent = [word for word, count in counts.most_common() if FEWEST <= count <= len(found) / 2]
     return {
@@ -170,12 +163,3 @@ def _by_word(texts: LabelledTexts) -> Mapping[str, tuple[str, list[int]]]:
         )
         for word in frequent[:WORDS]
     }
-
-
-def _words(parts: Sequence[str]) -> Iterator[str]:
-    for part in parts:
-        yield from (word for word in WORD.findall(part.lower()) if word not in COMMON)
-
-
-def _name(value: str) -> str:
-    return re.sub(r"\W+", "_", value.strip().lower()).strip("_") or "other"

@@ -10,10 +10,12 @@ request in words.
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -83,13 +85,11 @@ def suggest_words(path: Path, slot: str, spec: str, count: int, seed: int, pos: 
     suggested = dict.fromkeys(map(partial(_spelt_like, words), ask(gaps, words)))
     fitting = (word for word in suggested if _is_word(word) and word.casefold() not in known)
     is_wanted = _class_filter(gaps[:: max(1, len(gaps) // TAGGED)][:TAGGED], words, language, pos)
-    wanted = [word for word, _ in zip(filter(is_wanted, fitting), range(count), strict=False)]
+    wanted = list(islice(filter(is_wanted, fitting), count))
     if not wanted:
         raise ModelError(
             f"{spec} has no further word for {{{slot}}}",
-            why=f"none is of class {pos}"
-            if pos
-            else "those that it has are in the list, or of another class",
+            why="those that it has are in the list, or of another class",
             fix="another model, or --pos with another class",
         )
     return wanted
@@ -106,19 +106,16 @@ def texts_with_gap(
     gaps: dict[Example, None] = {}
     for template in templates:
         for name in slot_names(template):
-            home = name if name in lists else name.rstrip("0123456789")
-            if slot not in (name, home):
+            if slot not in (name, name if name in lists else name.rstrip("0123456789")):
                 continue
             parts = (template,) if isinstance(template, str) else template
-            opened = tuple(re.sub(rf"\{{(a:)?{name}\}}", _opened, part) for part in parts)
+            opened = tuple(
+                re.sub(rf"\{{{name}\}}", GAP, part.replace(f"{{a:{name}}}", f"a {GAP}")) for part in parts
+            )
             as_template = opened[0] if len(opened) == 1 else opened
             gaps |= dict.fromkeys(filled.texts for filled in fill([as_template], lists, FILLINGS, seed))
     chosen = np.random.default_rng(seed).permutation(len(gaps))[:GAPS]
     return [list(gaps)[place] for place in sorted(chosen.tolist())]
-
-
-def _opened(slot: re.Match[str]) -> str:
-    return f"a {GAP}" if slot[1] else GAP
 
 
 def _spelt_like(words: Sequence[str], word: str) -> str:
@@ -140,13 +137,11 @@ def _class_filter(
         return lambda word: True
     tagger = load_tagger(language)
 
+    texts = [text for gap in gaps for text in gap if GAP in text]
+
     def class_of(word: str) -> str:
-        classes = Counter[str]()
-        for gap in gaps:
-            text = next(text for text in gap if GAP in text)
-            start = text.index(GAP)
-            tokens = tagger.tokens(text.replace(GAP, word))
-            classes.update(token.pos for token in tokens if token.start == start)
+        tokens = [(token, text) for text in texts for token in tagger.tokens(text.replace(GAP, word))]
+        classes = Counter(token.pos for token, text in tokens if token.start == text.index(GAP))
         return classes.most_common(1)[0][0] if classes else "X"
 
     usual = Counter(map(class_of, words[:20])).most_common(1)
@@ -163,7 +158,9 @@ Suggester = Callable[[Sequence[Example], Sequence[str]], list[str]]
 def suggester(spec: str, count: int, seed: int) -> Suggester:
     """Return how a model suggests words."""
     if spec != OURS and is_remote(spec):
-        return partial(_by_endpoint, _seeded(spec, seed), count)
+        parsed = parse_spec(spec)
+        seeded = replace(parsed, options={"seed": str(seed), **parsed.options})
+        return partial(_by_endpoint, seeded, count)
     model: Any = None if spec == OURS else load_model(spec)
     if getattr(model, "language_model", "") == "causal":
         return partial(_by_causal, model)
@@ -180,12 +177,7 @@ def suggester(spec: str, count: int, seed: int) -> Suggester:
 def _by_masked(model: Any, gaps: Sequence[Example], words: Sequence[str]) -> list[str]:
     """Return the words that fit all gaps best, by mean log-probability."""
     hidden = _one_piece(model, gaps[0], [*words, *COMMON])
-    blanks = [
-        Blank(gap, places, number, hidden)
-        for gap in gaps
-        for places in [_places(gap)]
-        for number in range(len(places))
-    ]
+    blanks = [Blank(gap, _places(gap), n, hidden) for gap in gaps for n in range(len(_places(gap)))]
     fillers = model.fill_words(blanks, SUGGESTIONS)
     filled = [filler for filler in fillers if filler.words]
     if not filled:
@@ -236,11 +228,8 @@ def _by_causal(model: Any, gaps: Sequence[Example], words: Sequence[str]) -> lis
     candidates = _by_mean(found)[:SUGGESTIONS]
     few = texts[:: max(1, len(texts) // TAGGED)][:TAGGED]
     filled = [(text.replace(GAP, word),) for word in candidates for text in few]
-    sums = [math.fsum(scores.scores) for scores in model.log_likelihood(filled)]
-    totals = {
-        word: math.fsum(sums[start : start + len(few)])
-        for word, start in zip(candidates, range(0, len(sums), len(few)), strict=True)
-    }
+    sums = np.reshape([math.fsum(scores.scores) for scores in model.log_likelihood(filled)], (-1, len(few)))
+    totals = dict(zip(candidates, map(math.fsum, sums), strict=True))
     return sorted(totals, key=lambda word: (-totals[word], word))
 
 
@@ -271,11 +260,6 @@ def _lines(spec: ModelSpec, request: str, longest: int, tokens: int) -> list[str
             f"{spec.who}: no usable line in its reply", fix="the same command again, or another model"
         )
     return list(good)
-
-
-def _seeded(spec: str, seed: int) -> ModelSpec:
-    parsed = parse_spec(spec)
-    return replace(parsed, options={"seed": str(seed), **parsed.options})
 
 
 # Whole cases
@@ -309,17 +293,14 @@ def suggest_cases(
         "One per line, as label: text, without numbers or explanations."
     )
     known = {case.examples[0][0].casefold() for case in cases}
-    suggested = list(_labelled(_lines(parse_spec(spec), request, LONGEST_CASE, 60 * count), labels, known))
+    suggested = []
+    for line in _lines(parse_spec(spec), request, LONGEST_CASE, 60 * count):
+        label, _, text = (part.strip() for part in line.partition(":"))
+        if label in labels and text and text.casefold() not in known:
+            suggested.append({"text": text, "label": label})
     if not suggested:
         raise ModelError(f"{spec}: no new case in its reply", fix="the same command again, or another model")
     return suggested[:count]
-
-
-def _labelled(lines: Sequence[str], labels: Sequence[str], known: set[str]) -> Iterator[dict[str, str]]:
-    for line in lines:
-        label, colon, text = (part.strip() for part in line.partition(":"))
-        if colon and label in labels and text and text.casefold() not in known:
-            yield {"text": text, "label": label}
 
 
 # In the file
@@ -334,17 +315,15 @@ def write_suggested(path: Path, entry: Mapping[str, Any]) -> None:
     body = yaml.safe_dump(merged, allow_unicode=True, sort_keys=False, width=110, default_flow_style=None)
     newline = "\r\n" if "\r\n" in content else "\n"
     block = (HEAD + "".join(f"  {line}\n" for line in body.splitlines())).replace("\n", newline)
-    former = SUGGESTED.search(content)
-    if former:
-        changed = content[: former.start()] + block + content[former.end() :]
+    if SUGGESTED.search(content):
+        changed = SUGGESTED.sub(lambda _: block, content, count=1)
     else:
         changed = content + ("" if content.endswith("\n") else newline) + newline + block
     wanted = {name: part.plain() for name, part in fields.items()} | {"suggested": merged}
-    try:
+    is_same = False  # for example with braces around the whole file
+    with suppress(yaml.YAMLError):
         is_same = yaml.load(changed, yaml.BaseLoader) == wanted
-    except yaml.YAMLError:
-        is_same = False
-    if not is_same:  # for example braces around the whole file
+    if not is_same:
         raise DataError(
             f"{path}: cannot add `suggested` without changing other lines",
             fix="delete `suggested`, and write the file as `name: value` lines",

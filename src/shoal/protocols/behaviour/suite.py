@@ -157,7 +157,7 @@ class Suite:
             for number, made in enumerate(cases, start=1):
                 with errors_at(f"{name}, case {number}"):
                     if not isinstance(made, Case):
-                        raise DataError(f"a {type(made).__name__}, not a case: {quoted(made)}", fix=YIELD)
+                        raise DataError(f"a {type(made).__name__}, not a case: {made!r:.80}", fix=YIELD)
                     self.add_case(name, str(number), made)
             return function
 
@@ -196,10 +196,6 @@ class Suite:
                 why="a model gives labels or texts, not both",
                 fix="two suites; one of texts has no labels, and its INV tests expect same_text or token_f1",
             )
-
-    def drop_functionality(self, name: str) -> None:
-        """Close a functionality again that has no case."""
-        del self.headings[name]
 
     def add_case(self, functionality: str, case_id: str, made: Case) -> None:
         """Add a case to its functionality, checked against the suite's labels and the rule's needs."""
@@ -285,17 +281,15 @@ class Suite:
         spellings: dict[str, list[str]] = {}
         for name in names:
             spellings.setdefault("".join(name.casefold().split()), []).append(name)
-        alike = [group for group in spellings.values() if len(group) > 1]
-        if not alike:
+        if len(spellings) == len(names):
             return None
         every = (label for labels in self.cases.labels for label in labels or ())
         counts = Counter(str(label).removeprefix("not_") for label in every)
-        groups = (", ".join(f"{name!r} ({counts[name]:,})" for name in group) for group in alike)
-        merged = {
-            name: max(group, key=lambda name: (counts[name], name.islower()))
-            for group in spellings.values()
-            for name in group
-        }
+        groups, merged = list[str](), dict[str, str]()
+        for alike in spellings.values():
+            best = max(alike, key=lambda name: (counts[name], name.islower()))
+            merged |= dict.fromkeys(alike, best)
+            groups += [", ".join(f"{name!r} ({counts[name]:,})" for name in alike)] if len(alike) > 1 else []
         options = " ".join(f"--labels {quote(f'{name}={merged[name]}')}" for name in names)
         return DataError(
             f"labels that differ only in case or spaces: {'; '.join(groups)}",
@@ -305,20 +299,12 @@ class Suite:
 
     def infer_clusters(self) -> None:
         """Infer the template of each case without a cluster from its original text."""
-        bare = self.cases.take(place for place, cluster in enumerate(self.cases.clusters) if not cluster)
-        named = iter(self._inferred(bare))
-        self.cases.clusters[:] = [cluster or next(named) for cluster in self.cases.clusters]
-
-    @staticmethod
-    def _inferred(cases: CaseTable) -> list[str]:
-        """Return the cluster of each case: the first case that its template looks like."""
-        clusters = [""] * len(cases)
+        cases = self.cases
         for places in by_group(cases, "functionality").values():
-            members = places.tolist()
+            members = [place for place in places.tolist() if not cases.clusters[place]]
             numbers = templates([" | ".join(cases.examples[place][0]) for place in members])
             for place, number in zip(members, numbers, strict=True):
-                clusters[place] = f"like {cases.ids[members[number]]}"
-        return clusters
+                cases.clusters[place] = f"like {cases.ids[members[number]]}"  # the first of its template
 
     def _check_texts(self, made: Case) -> int:
         """Return the number of texts of each example, the same in every case."""
@@ -340,9 +326,9 @@ class Suite:
         return width
 
     def _check_labels(self, labels: tuple[Label, ...] | None, examples: int, expect: Expect) -> None:
+        if labels is None and needs_labels(expect):
+            raise DataError(NO_LABEL, why=f"rule {expect.rule!r} needs one", fix=GIVE_LABEL)
         if labels is None:
-            if needs_labels(expect):
-                raise DataError(NO_LABEL, why=f"rule {expect.rule!r} needs one", fix=GIVE_LABEL)
             return
         if len(labels) != examples:
             raise DataError(
@@ -364,8 +350,7 @@ class Suite:
                 self._check_label(label)
 
     def _check_label(self, label: Label) -> None:
-        word = str(label).removeprefix("not_")
-        names = self.labels
+        word, names = str(label).removeprefix("not_"), self.labels
         if is_missing(word) and word not in (names or ()):
             raise DataError(NO_LABEL, fix=GIVE_LABEL)
         if word != word.strip():
@@ -374,7 +359,7 @@ class Suite:
             raise DataError(f"label {label!r} is below 0", fix="number the labels from 0, or name them")
         if names and word not in names and not (is_number(word) and int(word) < len(names)):
             raise DataError(
-                f"label {quoted(label)} is not one of {some(names, 12)}",
+                f"label {label!r:.80} is not one of {some(names, 12)}",
                 fix=nearest(word, names[:100]) or "give case(..., label=...) one of those labels",
             )
 
@@ -384,20 +369,12 @@ Definition = Callable[[Callable[[], Iterable[Case]]], Callable[[], Iterable[Case
 
 def label_names(names: Any, what: str) -> tuple[str, ...]:
     """Return names of labels, checked: two or more, all different."""
-    is_list = isinstance(names, list | tuple) and 2 <= len(names) <= MOST_LABELS
-    words = (
-        [name for name in names if isinstance(name, str) and name and name == name.strip()] if is_list else []
-    )
-    if not is_list or len(set(words)) < len(names):
+    words = [name for name in names if isinstance(name, str)] if isinstance(names, list | tuple) else []
+    words = list(dict.fromkeys(word for word in words if word and word == word.strip()))
+    if not 2 <= len(words) <= MOST_LABELS or len(words) < len(names):
         raise DataError(
-            f"{what} must be a list of two or more names, found {quoted(names)}",
+            f"{what} must be a list of two or more names, found {names!r:.80}",
             why=f"names are different texts without white space around them, at most {MOST_LABELS:,}",
             fix=f'{what} = ["negative", "positive"]',
         )
     return tuple(words)
-
-
-def quoted(value: object) -> str:
-    """Return a value for a message, cut after 80 characters."""
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:80]}…"

@@ -23,7 +23,7 @@ from ...data.invalid import first_few
 from ...data.suite import is_suite_file
 from .expect import DIRECTIONS, Expect
 from .rules import SPAN_RULES, needs_labels
-from .suite import DEFAULTS, Suite, label_names, labels_of, quoted
+from .suite import DEFAULTS, Suite, label_names, labels_of
 from .template_suites import is_sheet, is_yaml, read_sheet_suite, read_template_suite
 
 ROWS_AT_ONCE = 256
@@ -81,10 +81,16 @@ def import_suite(
         suite, lines = read_suite(path), []
     else:
         rows = columns.read(path, named) if named.all() else read_suite_rows(path)
-        rows = with_label_names(_strip_labels(rows), names, path) if names else rows
+        if names:  # answers in words stay as they are
+            stripped = ((number, _stripped_row(rows, number, row)) for number, row in rows.rows)
+            rows = with_label_names(replace(rows, rows=stripped), names, path)
         otherwise = "" if skip_invalid else "or import with --skip-invalid"
         suite = suite_from_rows(rows, path, skip_invalid=skip_invalid, otherwise=otherwise)
-        lines = _import_lines(rows)
+        lines = [f"not imported: {what}" for what in [*rows.invalid.summary(rows.unit), *rows.lost]]
+        if rows.stripped:
+            count = f"{len(rows.stripped):,} label{'s' if len(rows.stripped) > 1 else ''}"
+            where = first_few(rows.unit, rows.stripped)
+            lines.append(f"white space removed at the edges of {count} ({where})")
     if by_template:
         suite.infer_clusters()
     write_suite(suite, out)
@@ -102,32 +108,15 @@ def _check_target(path: Path, out: Path) -> None:
         raise DataError(f"{out}: the file exists and is not an imported suite", fix=fix)
 
 
-def _import_lines(rows: SuiteRows) -> list[str]:
-    """Return what is not in the suite as it is in the file."""
-    lines = [f"not imported: {what}" for what in [*rows.invalid.summary(rows.unit), *rows.lost]]
-    if rows.stripped:
-        count = f"{len(rows.stripped):,} label{'s' if len(rows.stripped) > 1 else ''}"
-        lines.append(f"white space removed at the edges of {count} ({first_few(rows.unit, rows.stripped)})")
-    return lines
-
-
-def _strip_labels(found: SuiteRows) -> SuiteRows:
-    """Return the rows with labels without white space at their edges; answers in words stay as they are."""
-    return replace(found, rows=((number, _stripped_row(found, number, row)) for number, row in found.rows))
-
-
 def _stripped_row(found: SuiteRows, number: int, row: dict[str, Any]) -> dict[str, Any]:
-    labels, expect = _stripped(row.get("labels")), row.get("expect")
-    if labels == row.get("labels") or (isinstance(expect, dict) and expect.get("rule") in SPAN_RULES):
+    """Return a row with labels without white space at their edges; answers in words stay as they are."""
+    labels, expect = row.get("labels"), row.get("expect")
+    listed = labels if isinstance(labels, list) else [labels]
+    stripped = [label.strip() or label if isinstance(label, str) else label for label in listed]
+    if stripped == listed or (isinstance(expect, dict) and expect.get("rule") in SPAN_RULES):
         return row
     found.stripped.append(number)
-    return {**row, "labels": labels}
-
-
-def _stripped(labels: Any) -> Any:
-    if isinstance(labels, list):
-        return [_stripped(label) for label in labels]
-    return labels.strip() or labels if isinstance(labels, str) else labels
+    return {**row, "labels": stripped if isinstance(labels, list) else stripped[0]}
 
 
 def suite_from_rows(
@@ -147,14 +136,18 @@ def suite_from_rows(
     with errors_at(f"{path}, line 1"):
         suite.labels = None if names is None else label_names(names, "label_names")
         about = header.get("descriptions")
-        suite.descriptions = (
-            {name: str(text) for name, text in about.items()} if isinstance(about, dict) else {}
-        )
+        texts = about.items() if isinstance(about, dict) else ()
+        suite.descriptions = {name: str(text) for name, text in texts}
     opened: dict[str, tuple[Any, ...]] = {}
     with collector_paused():
         while block := list(islice(found.rows, ROWS_AT_ONCE)):
             if not _add_block(suite, [row for _, row in block], opened, blank_texts=found.blank_texts):
-                _add_rows(suite, block, opened, found)
+                for number, row in block:
+                    try:
+                        stripped = _stripped_row(found, number, row)
+                        _add_row(suite, stripped, opened, blank_texts=found.blank_texts)
+                    except DataError as problem:
+                        found.invalid.add(number, problem)
     if found.invalid.count and not (skip_invalid and suite.cases):
         total = found.invalid.count + len(suite.cases)
         invalid = found.invalid.error(path, found.unit, total, otherwise)
@@ -217,21 +210,6 @@ def _add_examples(examples: Examples, listed: Sequence[list[Any]], *, blank_text
     examples.extend(texts, map(len, listed), len(fields))
 
 
-def _add_rows(
-    suite: Suite,
-    rows: Sequence[tuple[int, dict[str, Any]]],
-    opened: dict[str, tuple[Any, ...]],
-    found: SuiteRows,
-) -> None:
-    """Add rows one by one, and collect the invalid ones with their errors."""
-    for number, row in rows:
-        try:
-            stripped = _stripped_row(found, number, row)
-            _add_row(suite, stripped, opened, blank_texts=found.blank_texts)
-        except DataError as problem:
-            found.invalid.add(number, problem)
-
-
 def _add_row(
     suite: Suite, row: Mapping[str, Any], opened: dict[str, tuple[Any, ...]], *, blank_texts: bool
 ) -> None:
@@ -256,7 +234,7 @@ def _add_row(
         suite.add_case(name, case_id, made)
     except DataError:
         if name not in opened:  # an invalid row does not decide what a functionality expects
-            suite.drop_functionality(name)
+            del suite.headings[name]
         raise
     opened[name] = about
 
@@ -295,7 +273,7 @@ def _field(row: Mapping[str, Any], key: str) -> Any:
     value, (types, kind, fix) = row.get(key), FIELD_TYPES[key]
     is_empty = not value.strip() if isinstance(value, str) else value == []
     if is_empty or isinstance(value, bool) or not isinstance(value, types):
-        raise DataError(f"{key!r} must be {kind}, found {quoted(value)}", fix=fix)
+        raise DataError(f"{key!r} must be {kind}, found {value!r:.80}", fix=fix)
     return value
 
 
@@ -313,7 +291,7 @@ def _example(example: Any) -> Example:
         example = [example[field] for field in fields]
     if not isinstance(example, list) or not example or not all(isinstance(text, str) for text in example):
         raise DataError(
-            f"an example must be an object of texts, found {quoted(example)}",
+            f"an example must be an object of texts, found {example!r:.80}",
             fix='{"text": "…"}, or {"question1": "…", "question2": "…"}',
         )
     return tuple(example)
@@ -327,19 +305,15 @@ def write_suite(suite: Suite, path: Path | str, fields: Sequence[str] = ()) -> N
 
 def suite_lines(suite: Suite, fields: Sequence[str] = ()) -> Iterator[str]:
     """Yield the lines of a suite file: its header, then a case on each."""
-    return (json.dumps(row, ensure_ascii=False) for row in _as_rows(suite, fields))
-
-
-def _as_rows(suite: Suite, fields: Sequence[str]) -> Iterable[dict[str, Any]]:
-    header: dict[str, Any] = {
+    descriptions = {name: suite.descriptions.get(name) for name in suite.functionalities}
+    header = {
         "suite": suite.name,
         "task": suite.task,
         "label_names": list(suite.labels) if suite.labels and suite.in_order else None,
+        "version": suite.version,
+        "descriptions": {name: text for name, text in descriptions.items() if text},
     }
-    descriptions = {name: suite.descriptions.get(name) for name in suite.functionalities}
-    header["version"] = suite.version
-    header["descriptions"] = {name: text for name, text in descriptions.items() if text}
-    yield {key: value for key, value in header.items() if value}
+    yield json.dumps({key: value for key, value in header.items() if value}, ensure_ascii=False)
     for made in suite.cases:
         names = fields or example_fields(suite.task, len(made.examples[0]))
         name = made.groups["functionality"]
@@ -355,7 +329,7 @@ def _as_rows(suite: Suite, fields: Sequence[str]) -> Iterable[dict[str, Any]]:
             "cluster": made.cluster or None,
             "meta": made.meta.get("details"),
         }
-        yield {key: value for key, value in row.items() if value is not None}
+        yield json.dumps({key: value for key, value in row.items() if value is not None}, ensure_ascii=False)
 
 
 def _short(labels: tuple[Label, ...] | None) -> Label | list[Label] | None:
@@ -377,14 +351,12 @@ def suite_of_module(path: Path) -> Suite:
     """Return the suite called `suite` in a module, else the only one."""
     names = _run(path)
     suites = {name: value for name, value in names.items() if isinstance(value, Suite)}
-    if "suite" in suites:
-        suites = {"suite": suites["suite"]}
-    if len({id(value) for value in suites.values()}) != 1:
+    suite = suites.get("suite", next(iter(suites.values()), None))
+    if suite is None or ("suite" not in suites and len(set(map(id, suites.values()))) > 1):
         raise DataError(
             f"{path}: {f'{len(suites)} suites: {some(suites)}' if suites else 'no suite'}",
             fix='suite = Suite("hotel", labels=("negative", "positive"))',
         )
-    suite = next(iter(suites.values()))
     if not suite.cases:
         raise DataError(
             f"{path}: suite {suite.name!r} has no cases",
@@ -405,20 +377,16 @@ def _run(path: Path) -> dict[str, Any]:
     except ShoalError:
         raise
     except (Exception, SystemExit) as problem:
+        frames = traceback.extract_tb(problem.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == str(path)]
+        lines += [problem.lineno] if isinstance(problem, SyntaxError) else []
+        where = f"{path}, line {lines[-1]}" if lines else str(path)
         raise DataError(
-            f"{path}{_line(path, problem)}: {type(problem).__name__}: {problem}",
+            f"{where}: {type(problem).__name__}: {problem}",
             fix=f"correct the module; python {path} shows more",
         ) from None
     finally:
         sys.path.remove(beside)
-
-
-def _line(path: Path, problem: BaseException) -> str:
-    """Return the line of an error in the module, for a message."""
-    if isinstance(problem, SyntaxError):
-        return f", line {problem.lineno}"
-    frames = traceback.extract_tb(problem.__traceback__)
-    return next((f", line {frame.lineno}" for frame in reversed(frames) if frame.filename == str(path)), "")
 
 
 # Texts with their ids, to query a model elsewhere
@@ -435,12 +403,20 @@ def export_suite(suite: Suite, out: Path, *, verbatim: bool = False) -> int:
             f"{out}: a suite is written as .csv, .jsonl or .html",
             fix=f"--out {out.name.split('.')[0] or 'cases'}.jsonl",
         )
-    rows = list(rows_of(suite))
+    rows = [
+        {
+            "functionality": case.groups["functionality"],
+            "case_id": case.id.removeprefix(f"{case.groups['functionality']}/"),
+            "example_idx": position,
+            **dict(zip(example_fields(suite.task, len(texts)), texts, strict=True)),
+        }
+        for case in suite.cases
+        for position, texts in enumerate(case.examples)
+    ]
     lines: Iterable[str] = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     if out.suffix == ".csv":
-        formulas = [
-            cell for row in rows for cell in row.values() if isinstance(cell, str) and is_formula(cell)
-        ]
+        cells = (cell for row in rows for cell in row.values())
+        formulas = [cell for cell in cells if isinstance(cell, str) and is_formula(cell)]
         if formulas and not verbatim:
             raise DataError(
                 f"{out}: {len(formulas):,} cells begin as a formula does, the first is {formulas[0][:60]!r}",
@@ -451,19 +427,6 @@ def export_suite(suite: Suite, out: Path, *, verbatim: bool = False) -> int:
     with writing(out) as stream:
         stream.writelines(lines)
     return len(rows)
-
-
-def rows_of(suite: Suite) -> Iterator[dict[str, Any]]:
-    """Yield each example: its ids, then its texts under the names of the suite file."""
-    for case in suite.cases:
-        functionality = case.groups["functionality"]
-        for position, texts in enumerate(case.examples):
-            yield {
-                "functionality": functionality,
-                "case_id": case.id.removeprefix(f"{functionality}/"),
-                "example_idx": position,
-                **dict(zip(example_fields(suite.task, len(texts)), texts, strict=True)),
-            }
 
 
 # A suite as data for the browser form

@@ -30,7 +30,7 @@ from ...data.placed import Placed, PlacedError, column_name, errors_in, read_yam
 from ...data.tables import open_rows
 from .expect import DIRECTIONS, Expect, Given
 from .filling import Filled, Template, fill, fill_one, slot_lists, slot_names
-from .lexicons import LEXICONS, word_list
+from .lexicons import word_list
 from .rules import check_expect
 from .suite import Definition, Suite, case
 from .text_rules import plain_schema
@@ -211,10 +211,7 @@ def _with_argument(cell: Placed) -> Placed:
 
 def _suite(path: Path, fields: Mapping[str, Placed]) -> Suite:
     language = _text(fields, "language", "en")
-    if "language" in fields and language not in LEXICONS and "words" not in fields:
-        raise fields["language"].error(
-            f"no word lists for language {language!r}", f"one of {', '.join(LEXICONS)}"
-        )
+
     labels = fields["labels"].texts("labels") if "labels" in fields else None
     with errors_in(fields["labels"].where if "labels" in fields else str(path)):
         suite = Suite(
@@ -224,10 +221,10 @@ def _suite(path: Path, fields: Mapping[str, Placed]) -> Suite:
             version=_text(fields, "version", ""),
         )
     words = _with_lists(Words(language, suite.labels or (), {}), fields.get("words"))
+    problems: list[DataError] = []
     tests = fields["tests"].table("tests") if "tests" in fields else {}
     if not tests:
         raise DataError(f"{path}: no tests", fix="tests: with a functionality and its templates below")
-    problems: list[DataError] = []
     for name, test in tests.items():
         with _collecting(problems):
             _add_test(suite, name, test, words)
@@ -316,7 +313,11 @@ def _definition(suite: Suite, fields: Mapping[str, Placed], test: Placed, kind: 
         )
     if kind == "MFT":
         return suite.minimum(**given)
-    given["tolerance"] = _tolerance(fields)
+    text = _text(fields, "tolerance", "0.1")
+    try:
+        given["tolerance"] = float(text)
+    except ValueError:
+        raise fields["tolerance"].error(f"tolerance {text!r} is not a number", "tolerance: 0.1") from None
     if kind == "INV":
         return suite.invariance(**given)
     return suite.directional(**given, na_if=_text(fields, "na_if", ""))
@@ -341,14 +342,6 @@ def _expect(entry: Placed) -> Given:
     return rules
 
 
-def _tolerance(fields: Mapping[str, Placed]) -> float:
-    text = _text(fields, "tolerance", "0.1")
-    try:
-        return float(text)
-    except ValueError:
-        raise fields["tolerance"].error(f"tolerance {text!r} is not a number", "tolerance: 0.1") from None
-
-
 # Its cases
 
 
@@ -365,10 +358,12 @@ def _filled_cases(
             filled_count += 1
             pattern = patterns[filled.template]
             variants = variants_of(filled, pattern.variants, fields, words, rng) if kind != "MFT" else []
+            label = pattern.label
+            if label and set(slot_names(label)) <= set(filled.words):  # a free answer may name the words
+                (label,) = fill_one(label, filled.words)
             if kind == "MFT" or variants:
                 case_count += 1
-                examples = [_example(texts) for texts in (filled.texts, *variants)]
-                yield case(*examples, label=_filled_label(pattern.label, filled), cluster=filled.source)
+                yield case(filled.texts, *variants, label=label, cluster=filled.source)
     if filled_count < sample:
         raise where.error(
             f"{name}: sample asks for {sample:,} cases, the words make {filled_count:,}",
@@ -378,27 +373,12 @@ def _filled_cases(
         raise where.error(f"{name}: no case is left", "other templates, words or perturbations")
 
 
-def _filled_label(label: str | None, filled: Filled) -> str | None:
-    """Return a label with the words of the case in its slots: the label of a free answer may have them."""
-    if label is None or not set(slot_names(label)) <= set(filled.words):
-        return label
-    return fill_one(label, filled.words)[0]
-
-
-def _example(texts: tuple[str, ...]) -> str | tuple[str, ...]:
-    return texts[0] if len(texts) == 1 else texts
-
-
 def _patterns(name: str, fields: Mapping[str, Placed], words: Words, kind: str) -> dict[Template, Pattern]:
     """Return the templates: of a list, of lists by label, or of entries with text, label and variants."""
-    label = _label(fields.get("label"), words)
-    if "templates" not in fields:
-        return {}
-    listed = fields["templates"]
-    if isinstance(listed.value, dict):
+    label, listed = _label(fields.get("label"), words), fields.get("templates")
+    groups = [(listed, label)] if listed else []
+    if listed and isinstance(listed.value, dict):
         groups = [(part, _label(Placed(name, part.where), words)) for name, part in listed.value.items()]
-    else:
-        groups = [(listed, label)]
     shared = fields["variants"].parts("variants") if "variants" in fields else []
     patterns: dict[Template, Pattern] = {}
     problems: list[DataError] = []
@@ -465,11 +445,10 @@ def _written_case(entry: Placed, fields: Mapping[str, Placed], kind: str, words:
             raise entry.error("a case without text", 'text: "The room was great."')
         own = _label(table.get("label"), words) or own
         more = table["variants"].parts("variants") if "variants" in table else []
-        texts = [_example(_pair(part)) for part in (table["text"], *more)]
-    elif kind == "MFT":
-        texts = [_example(_pair(entry))]
+        parts = [table["text"], *more]
     else:
-        texts = [_example(_pair(part)) for part in entry.parts("an original and its variants")]
+        parts = [entry] if kind == "MFT" else entry.parts("an original and its variants")
+    texts = list(map(read_template, parts))
     if kind != "MFT" and len(texts) < 2:
         raise entry.error("an original without a variant", '["The room was great.", "The rooom was great."]')
     with errors_in(entry.where):
@@ -487,33 +466,22 @@ def _perturbed_case(
             "variants are for templates", "perturb:, or the variants next to each text"
         )
     original = Filled((entry.text("a case"),), entry.text("a case"), {})
-    variants = variants_of(original, (), fields, words, rng)
-    if variants:
-        yield case(original.text, *(_example(texts) for texts in variants))
-
-
-def _pair(entry: Placed) -> tuple[str, ...]:
-    template = read_template(entry)
-    return (template,) if isinstance(template, str) else template
+    if variants := variants_of(original, (), fields, words, rng):
+        yield case(original.text, *variants)
 
 
 def waiting(name: str) -> str:
     """Return a note on the suggestions of a suite file that nobody has accepted; empty if there are none."""
     path = Path(name)
     fields = read_yaml(path).table("a suite") if is_yaml(path) and path.is_file() else {}
-    suggested = fields["suggested"].plain() if "suggested" in fields else {}
-    if not isinstance(suggested, dict):
-        return ""
-    cases = suggested.pop("cases", {})
-    by_name = cases.values() if isinstance(cases, dict) else ()
+    suggested = fields["suggested"].value if "suggested" in fields else {}
+    words = dict(suggested) if isinstance(suggested, dict) else {}
+    cases = words.pop("cases", Placed({}, "")).value
+    lists = {"word": words, "case": cases if isinstance(cases, dict) else {}}
     counts = {
-        "word": sum(len(words) for words in suggested.values() if isinstance(words, list)),
-        "case": sum(len(each) for each in by_name if isinstance(each, list)),
+        what: sum(len(part.value) for part in parts.values() if isinstance(part.value, list))
+        for what, parts in lists.items()
     }
-    parts = [f"{n} suggested {what}{'s' if n > 1 else ''}" for what, n in counts.items() if n]
-    total = sum(counts.values())
-    return (
-        f"{' and '.join(parts)} wait{'s' if total == 1 else ''} under `suggested`; not counted."
-        if total
-        else ""
-    )
+    texts = [f"{n} suggested {what}{'s' if n > 1 else ''}" for what, n in counts.items() if n]
+    wait = "waits" if sum(counts.values()) == 1 else "wait"
+    return f"{' and '.join(texts)} {wait} under `suggested`; not counted." if texts else ""

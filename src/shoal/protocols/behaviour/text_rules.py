@@ -80,7 +80,8 @@ def number(given: Any) -> AnswerTest:
     def test(answer: str) -> bool:
         numbers = NUMBER.findall(answer)
         # A rounding error of the decimals must not decide.
-        return bool(numbers) and abs(_read(numbers[-1]) - value) <= within + 1e-9 * max(1.0, abs(value))
+        plain = [number.replace(",", "").replace("−", "-") for number in numbers[-1:]]
+        return any(abs(float(number) - value) <= within + 1e-9 * max(1.0, abs(value)) for number in plain)
 
     return test
 
@@ -99,7 +100,11 @@ def max_characters(limit: Any) -> AnswerTest:
 
 def json_value(schema: Any) -> AnswerTest:
     """The answer is a JSON value that the schema allows; it may stand in the only code block of a text."""
-    schema = _json_text(schema) if isinstance(schema, str) else schema
+    if isinstance(schema, str):
+        try:
+            schema = json.loads(schema)
+        except (ValueError, RecursionError):
+            raise _wrong("json", schema, "json: {type: object, required: [name]}") from None
     check_schema(schema)
 
     def test(answer: str) -> bool:
@@ -177,17 +182,6 @@ def _wrong(rule: str, given: Any, fix: str) -> DataError:
 
 def _spaced(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
-def _read(digits: str) -> float:
-    return float(digits.replace(",", "").replace("−", "-"))
-
-
-def _json_text(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise _wrong("json", text, "json: {type: object, required: [name]}") from None
 
 
 # A part of JSON Schema

@@ -62,7 +62,7 @@ def _perturbed(entry: Placed, filled: Filled, words: Words, rng: Generator) -> I
     if isinstance(entry.value, dict):
         if len(entry.value) != 1:
             raise entry.error("a perturbation is one name with its argument", "- typo: 3")
-        (name, argument), *_ = entry.value.items()
+        ((name, argument),) = entry.value.items()
     else:
         name, argument = entry.text("perturb").strip(), None
     if name not in PERTURBATIONS:
@@ -75,10 +75,12 @@ def _perturbed(entry: Placed, filled: Filled, words: Words, rng: Generator) -> I
         raise entry.error("perturb changes single texts", "variants: with both texts of the pair")
     if name in ENGLISH_ONLY and words.language != "en":
         raise entry.error(f"{name} is for English, the suite's language is {words.language}", "variants:")
-    yield from PERTURBATIONS[name](filled, argument, entry, words, rng)
+    if name in NEED_ARGUMENT and argument is None:
+        raise entry.error(f"{name} needs an argument", NEED_ARGUMENT[name])
+    yield from PERTURBATIONS[name](filled, argument, words, rng)
 
 
-def _typo(filled: Filled, times: Placed | None, entry: Placed, words: Words, rng: Generator) -> Iterator[str]:
+def _typo(filled: Filled, times: Placed | None, words: Words, rng: Generator) -> Iterator[str]:
     """Two swapped letters; `typo: 3` swaps three times. Three variants."""
     swaps = times.number("typo", 1) if times else 1
     yield from (perturb.swap_letters(filled.text, rng, swaps) for _ in range(TYPOS))
@@ -104,20 +106,16 @@ def _case(filled: Filled, *_: object) -> Iterator[str]:
     yield from (filled.text.lower(), filled.text.upper())
 
 
-def _swap(filled: Filled, what: Placed | None, entry: Placed, words: Words, rng: Generator) -> Iterator[str]:
+def _swap(filled: Filled, what: Placed, words: Words, rng: Generator) -> Iterator[str]:
     """Other words in a slot: `swap: thing`; or another first name, place or number in the text: `swap: numbers`."""
-    if what is None:
-        raise entry.error("swap needs a word list", "- swap: names")
     name = what.text("swap").strip()
     if name == "numbers":
         yield from (change.text for change in perturb.change_numbers(filled.text, rng, TYPOS))
     elif name in filled.words:
-        others = [word for word in words.lists[name.rstrip("0123456789") if name not in words.lists else name]
-                  if word != filled.words[name]]  # fmt: skip
-        drawn = sorted(rng.permutation(len(others))[:TYPOS].tolist())
-        for place in drawn:
-            (text,) = fill_one(filled.template, {**filled.words, name: others[place]})
-            yield text
+        home = name if name in words.lists else name.rstrip("0123456789")
+        others = [word for word in words.lists[home] if word != filled.words[name]]
+        for place in sorted(rng.permutation(len(others))[:TYPOS].tolist()):
+            yield from fill_one(filled.template, {**filled.words, name: others[place]})
     else:
         lists = {**LEXICONS.get(words.language, {}), **words.lists}
         if name not in lists:
@@ -127,25 +125,21 @@ def _swap(filled: Filled, what: Placed | None, entry: Placed, words: Words, rng:
 
 def _negation(filled: Filled, *_: object) -> Iterator[str]:
     """Put "not" after the verb of a simple sentence. English."""
-    negated = perturb.negate(filled.text)
-    yield from [negated] if negated else []
+    if negated := perturb.negate(filled.text):
+        yield negated
 
 
-def _add(filled: Filled, phrases: Placed | None, entry: Placed, *_: object) -> Iterator[str]:
+def _add(filled: Filled, phrases: Placed, *_: object) -> Iterator[str]:
     """A phrase after the text: `add: See you.`, or several in a list."""
-    if phrases is None:
-        raise entry.error("add needs a phrase", '- add: "It was a Tuesday."')
     yield from (perturb.add_after(filled.text, phrase) for phrase in phrases.texts("add"))
 
 
-def _prefix(filled: Filled, phrases: Placed | None, entry: Placed, *_: object) -> Iterator[str]:
+def _prefix(filled: Filled, phrases: Placed, *_: object) -> Iterator[str]:
     """A phrase before the text: `prefix: "Honestly,"`."""
-    if phrases is None:
-        raise entry.error("prefix needs a phrase", '- prefix: "Honestly,"')
     yield from (perturb.add_before(filled.text, phrase) for phrase in phrases.texts("prefix"))
 
 
-def _noise(filled: Filled, argument: object, entry: object, words: Words, rng: Generator) -> Iterator[str]:
+def _noise(filled: Filled, argument: object, words: Words, rng: Generator) -> Iterator[str]:
     """A made-up handle in front, and a made-up link at the end."""
     yield from perturb.add_noise(filled.text, rng)
 
@@ -164,3 +158,4 @@ PERTURBATIONS: Mapping[str, Callable[..., Iterator[str]]] = {
 }
 """Named perturbations. Those with random draws take them from the functionality's seed, case after case."""
 ENGLISH_ONLY = ("contraction", "negation")
+NEED_ARGUMENT = {"swap": "- swap: names", "add": "- add: See you.", "prefix": '- prefix: "Honestly,"'}

@@ -87,8 +87,7 @@ def _summary(result: Result, rates: Sequence[Measure]) -> Summary | None:
     lines = [f"95 % CI {shown_interval(whole)}", "mean over functionalities"]
     cards = [Card("Suite score", wording.percent(whole), lines), Card("Fails most", rows=_card_rows(rates))]
     sensitive = [row for row in rates if any(word in row.groups["capability"].lower() for word in SENSITIVE)]
-    if sensitive:
-        cards.append(Card("Fairness and safety", rows=_card_rows(sensitive)))
+    cards += [Card("Fairness and safety", rows=_card_rows(sensitive))] if sensitive else []
     named = [(row.groups["capability"], [row]) for row in lowest_first(capabilities) if row.value is not None]
     chart = strip_table(named, (0.0, 1.0), title="Pass rate by capability, in %") if len(named) > 1 else None
     unusable = next((finding.text for finding in _leading(result)), "")
@@ -107,9 +106,8 @@ def _details(result: Result) -> Section:
     lines = wording.caveats(result.measures)[NOTES:]
     spec = str(result.job["model"])
     lines += [f"Model: {spec}."] if brief_spec(spec) != spec else []
-    for whole in result.measures.where("suite score"):
-        if whole.basis.templates is not None:
-            lines.append(wording.over_templates_words(whole))
+    scores = result.measures.where("suite score")
+    lines += [wording.over_templates_words(row) for row in scores if row.basis.templates is not None]
     return Section(notes=[*lines, wording.INTERVALS], detail="full")
 
 
@@ -118,7 +116,7 @@ def _name_of(result: Result) -> str:
 
 
 def _answer(result: Result, rates: Sequence[Measure]) -> Iterator[Words | Number | str]:
-    """Return how many cases pass, the suite score, why the two differ, and the weakest capabilities."""
+    """Return how many cases pass, the suite score, refusals, and the weakest capabilities."""
     plain = next((row for row in result.measures.where("pass rate") if not row.groups), None)
     (whole,) = result.measures.where("suite score") or (None,)
     yield Words(f"{_name_of(result)}: ", "strong")
@@ -130,9 +128,8 @@ def _answer(result: Result, rates: Sequence[Measure]) -> Iterator[Words | Number
     yield Words(wording.pass_words(plain), "strong")
     yield Words(wording.not_counted(plain), "quiet")
     yield f"\n{wording.suite_score_words(whole, rates)}\n"
-    for words in (wording.why_apart(plain, whole, rates), wording.refusal_words(result.measures)):
-        if words:
-            yield Words(f"{words}\n", "doubt")
+    if refusals := wording.refusal_words(result.measures):
+        yield Words(f"{refusals}\n", "doubt")
     if weakest := wording.weakest_words(result.measures.by("capability", "pass rate"), WORST):
         yield "Weakest capabilities: "
         yield Words(f"{weakest}\n", "bad")

@@ -21,8 +21,7 @@ OF_GROUPS = "Rates of capabilities and test types are means over functionalities
 """Passed and total of a group do not give its rate if its functionalities differ in size."""
 INTERVALS = "95 % intervals: Wilson by case; for means over functionalities, on the effective sample size."
 NOT_TESTED = "Differences are not tested here; use `shoal compare MODEL MODEL`."
-APART = 0.05
-"""From this difference on, the output says why the suite score and the pass rate disagree."""
+
 BANDS = {"inclusive": "[1/3, 2/3]", "strict": "(1/3, 2/3)"}
 Facts = Mapping[str, Any]
 
@@ -127,26 +126,16 @@ def _repeated(result: Result) -> str:
     return f" ({', '.join(words)})" if words else ""
 
 
-def unusual_settings(settings: Settings | None, shown_elsewhere: Sequence[str] = ()) -> str:
-    """Return the settings that differ from the profile's, in words."""
-    chosen = {} if settings is None else differing(settings)
-    known = ("suite", "split", *shown_elsewhere)
-    words = [f"{name} {_plain(value)}" for name, value in _flat(chosen) if name not in known]
-    return f", with {', '.join(words)}" if words else ""
-
-
-def _flat(chosen: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield settings by name; in tables, those that differ from the defaults, as TABLE.NAME."""
-    for name, value in chosen.items():
+def unusual_settings(settings: Settings | None) -> str:
+    """Return the settings that differ from the profile's, in words; those of a table as TABLE.NAME."""
+    chosen: dict[str, Any] = {}
+    for name, value in differing(settings).items() if settings else ():
         if is_dataclass(value) and not isinstance(value, type):
-            for part, given in differing(value).items():
-                yield f"{name}.{part.removesuffix('_')}", given
-        else:
-            yield name, value
-
-
-def _plain(value: Any) -> str:
-    return " / ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+            inner = differing(value).items()
+            chosen |= {f"{name}.{part.removesuffix('_')}": given for part, given in inner}
+        elif name not in ("suite", "split"):
+            chosen[name] = " / ".join(map(str, value)) if isinstance(value, tuple) else value
+    return f", with {', '.join(f'{name} {value}' for name, value in chosen.items())}" if chosen else ""
 
 
 # One result
@@ -157,15 +146,20 @@ def passes_of(row: Measure) -> int:
     return round((row.value or 0.0) * row.n)
 
 
+def percent(row: Measure) -> str:
+    """Return a rate with its unit."""
+    return f"{shown(row.value, RATE)} %"
+
+
 def pass_words(row: Measure) -> str:
     """Return the plain pass rate in words."""
-    return f"{passes_of(row):,} of {row.n:,} cases pass ({shown(row.value, RATE)} %)"
+    return f"{passes_of(row):,} of {row.n:,} cases pass ({percent(row)})"
 
 
 def not_counted(row: Measure) -> str:
     """Return the cases that are not in a rate."""
-    na = f", {row.na:,} not applicable" if row.na else ""
-    return na + (f", {row.errors:,} unanswered" if row.errors else "")
+    counts = {"not applicable": row.na, "unanswered": row.errors}
+    return "".join(f", {count:,} {words}" for words, count in counts.items() if count)
 
 
 def refusal_words(measures: Measures) -> str:
@@ -184,36 +178,12 @@ def suite_score_words(whole: Measure, rates: Sequence[Measure]) -> str:
     return f"Suite score {shown(whole.value, RATE)} (mean over {averaged}){interval}"
 
 
-def why_apart(plain: Measure, whole: Measure, rates: Sequence[Measure]) -> str:
-    """Name the functionality that pulls the suite score furthest away from the pass rate; empty if they agree."""
-    gap = (whole.value or 0.0) - (plain.value or 0.0)
-    known = [row for row in rates if row.value is not None]
-    if abs(gap) <= APART or len(known) < 2:
-        return ""
-
-    def pull(row: Measure) -> tuple[float, str]:
-        share = (1 / len(known) - row.n / plain.n) * ((row.value or 0.0) - (plain.value or 0.0))
-        return share * (1 if gap > 0 else -1), row.groups["functionality"]
-
-    row = max(known, key=pull)
-    return (
-        f"Pass rate and suite score differ because the suite score counts each functionality once: "
-        f"{row.groups['functionality']} ({passes_of(row):,} of {row.n:,} pass) "
-        f"weighs 1/{len(known)}, with {100 * row.n / plain.n:.1f} % of the cases."
-    )
-
-
 def weakest_words(capabilities: Sequence[Measure], number: int) -> str:
     """Return the capabilities with the lowest pass rates; empty if there is one, or if nothing fails."""
     weakest = lowest_first(capabilities)[:number]
     if len(weakest) < 2 or (weakest[0].value or 0.0) >= 1:
         return ""
-    return ", ".join(f"{row.groups['capability']} {shown(row.value, RATE)} %" for row in weakest)
-
-
-def percent(row: Measure) -> str:
-    """Return a rate with its unit."""
-    return f"{shown(row.value, RATE)} %"
+    return ", ".join(f"{row.groups['capability']} {percent(row)}" for row in weakest)
 
 
 def over_templates_words(whole: Measure) -> str:

@@ -2,6 +2,7 @@
 
 import math
 from array import array
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -70,7 +71,7 @@ class Records:
     answers: list[str] = field(default_factory=list)
     groups: dict[str, list[str]] = field(default_factory=dict)
     errors: dict[int, str] = field(default_factory=dict)
-    metrics: dict[str, "array[float]"] = field(default_factory=dict)
+    metrics: dict[str, "array[float]"] = field(default_factory=lambda: defaultdict(lambda: array("d")))
     ungradable: dict[str, str] = field(default_factory=dict)
     """Metrics with a value that is not a number, and the first such value."""
     models: dict[str, None] = field(default_factory=dict)
@@ -146,14 +147,16 @@ def _is_known(records: Records, name: str, place: int) -> bool:
 
 def _set(records: Records, name: str, place: int, value: Any, number: int) -> None:
     """Put a score into the column of its metric."""
-    column = records.metrics.get(name)
-    if column is None:
-        column = records.metrics[name] = array("d")
+    column = records.metrics[name]
     if len(column) <= place:
         column.extend([math.nan] * (place + 1 - len(column)))
     if value is None:
         return
-    score = value if type(value) is float else _as_number(value)
+    grade = GRADES.get(value.strip().lower(), value) if isinstance(value, str) else value
+    try:
+        score = float(grade)
+    except (TypeError, ValueError, OverflowError):
+        score = None
     if score is None:
         records.ungradable.setdefault(name, f"{value!r:.40} in row {number}")
     elif abs(score) < LARGEST:
@@ -164,15 +167,6 @@ def _set(records: Records, name: str, place: int, value: Any, number: int) -> No
             why="scores are finite numbers; NaN would count as neither pass nor fail",
             fix="leave the score empty and write the reason into a field error, or score the sample again",
         )
-
-
-def _as_number(value: Any) -> float | None:
-    """Return a score as a number; None if it is none."""
-    grade = GRADES.get(value.strip().lower()) if isinstance(value, str) else None
-    try:
-        return float(value) if grade is None else grade
-    except (TypeError, ValueError, OverflowError):
-        return None
 
 
 def _group(records: Records, number: int, row: Any, name: str, alike: Alike, *, is_error: bool) -> str:
@@ -240,24 +234,25 @@ def _candidates(records: Records) -> list[str]:
     wanted = records.spec.options.get("metric", "")
     if wanted:
         return [_named(records, wanted, usable)]
-    default, unscored = (records.log.metric, records.log.unscored) if records.log else ("", ())
-    if default in usable:
-        return [default]
-    graded = [name for name in usable if not name.startswith(tuple(unscored))] or usable
+    log = records.log
+    if log and log.metric in usable:
+        return [log.metric]
+    graded = [name for name in usable if not (log and name.startswith(tuple(log.unscored)))] or usable
     distinct: dict[bytes, str] = {}
     for name in graded:
         column = records.metrics[name]
-        distinct.setdefault(
-            column.tobytes() + np.full(len(records.ids) - len(column), np.nan).tobytes(), name
-        )
+        missing = np.full(len(records.ids) - len(column), np.nan)
+        distinct.setdefault(column.tobytes() + missing.tobytes(), name)
     return sorted(distinct.values())
 
 
 def _named(records: Records, wanted: str, usable: Sequence[str]) -> str:
     """Return a metric by its name, or by the part before the comma of lm-eval's filters if only one begins so."""
     matching = [name for name in usable if wanted in (name, name.partition(",")[0])]
-    if wanted in matching or len(matching) == 1:
-        return wanted if wanted in matching else matching[0]
+    if wanted in matching:
+        return wanted
+    if len(matching) == 1:
+        return matching[0]
     problem = f"several metrics {wanted!r}" if matching else f"no metric {wanted!r} that is a number"
     nearby = [*matching, nearest(wanted, usable).strip('"'), *usable, "NAME"]
     raise DataError(

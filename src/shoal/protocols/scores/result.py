@@ -72,13 +72,8 @@ def _samples(files: Sequence[Graded], ids: list[str]) -> CaseTable:
     examples.extend(
         (text or f"sample {identity}" for identity, text in zip(ids, texts, strict=True)), [1] * len(ids), 1
     )
-    return CaseTable(
-        ids,
-        examples,
-        [labels[target] for target in targets],
-        [headings[values] for values in groups],
-        [""] * len(ids),
-    )
+    clusters = [""] * len(ids)
+    return CaseTable(ids, examples, map(labels.get, targets), map(headings.__getitem__, groups), clusters)
 
 
 def _refuse_other_data(a: Graded, b: Graded, ids: Sequence[str]) -> None:
@@ -90,15 +85,11 @@ def _refuse_other_data(a: Graded, b: Graded, ids: Sequence[str]) -> None:
             why=f"ids such as {ids[int(a.present.argmax())]!r} and {ids[int(b.present.argmax())]!r}",
             fix="two results on the same data; ?id=COLUMN for a table",
         )
-    columns = [("text", a.texts, b.texts), ("target", a.targets, b.targets)]
-    columns += [(name, values, b.groups[name]) for name, values in a.groups.items()]
-    for what, old, new in columns:
-        differing = [
-            at
-            for at in common
-            if old[at] != new[at] and old[at] and new[at] and old[at].split() != new[at].split()
-        ]
-        if differing:
+    columns = {"text": (a.texts, b.texts), "target": (a.targets, b.targets)}
+    columns |= {name: (values, b.groups[name]) for name, values in a.groups.items()}
+    for what, (old, new) in columns.items():
+        unlike = [at for at in common if old[at] != new[at] and old[at] and new[at]]
+        if differing := [at for at in unlike if old[at].split() != new[at].split()]:
             at = differing[0]
             raise DataError(
                 f"{len(differing):,} of {len(common):,} samples have another {what} in {b.path} than in {a.path}",
@@ -110,8 +101,6 @@ def _refuse_other_data(a: Graded, b: Graded, ids: Sequence[str]) -> None:
 def _measure_name(files: Sequence[Graded]) -> str:
     """Return what the scores of all files are: passes, shares or numbers."""
     known = np.concatenate([file.values[~np.isnan(file.values)] for file in files])
-    if not len(known):
-        return PASS_RATE
     if np.isin(known, (0.0, 1.0)).all():
         return PASS_RATE
     return SHARE if known.min() >= 0 and known.max() <= 1 else NUMBER
@@ -141,29 +130,27 @@ def _result(file: Graded, spec: str, samples: CaseTable, name: str, only_here: i
     if any(file.answers):
         answers = {answer: (answer,) for answer in file.answers}  # a tuple for each distinct answer
         columns["said"] = [answers[answer] for answer in file.answers]
-    if len(file.runs) > 1:
-        columns |= {
-            f"{RUN}{run}": array("d", file.values[:, at].tobytes()) for at, run in enumerate(file.runs)
-        }
+    for run, values in zip(file.runs, file.values.T, strict=True) if len(file.runs) > 1 else ():
+        columns[f"{RUN}{run}"] = array("d", values.tobytes())
     return _scored(job, samples, name, file.values, errors, columns)
 
 
 def each_run(result: Result) -> list[Result]:
     """Return a result per epoch or repeat of a graded file; any other result as it is."""
-    columns = [name for name in result.columns if name.startswith(RUN)]
-    if not columns:
+    runs = {name.removeprefix(RUN): column for name, column in result.columns.items() if name.startswith(RUN)}
+    if not runs:
         return [result]
     (whole,) = [row for row in result.measures if row.headline]
-    return [_of_run(result, whole.name, name) for name in columns]
-
-
-def _of_run(result: Result, measure: str, column: str) -> Result:
-    values = np.array(result.columns[column])
-    missing = {row for row, outcome in enumerate(result.outcomes) if outcome.error == NOT_IN_FILE}
-    errors = {row: NOT_GRADED for row in np.flatnonzero(np.isnan(values)).tolist()}
-    errors |= dict.fromkeys(missing, NOT_IN_FILE)
-    about = {**result.job["about"], "runs": [column.removeprefix(RUN)], "errors": len(errors) - len(missing)}
-    return _scored({**result.job, "about": about}, result.cases, measure, values[:, None], errors, {})
+    missing = [row for row, outcome in enumerate(result.outcomes) if outcome.error == NOT_IN_FILE]
+    results = []
+    for run, column in runs.items():
+        values = np.array(column)
+        errors = dict.fromkeys(np.flatnonzero(np.isnan(values)).tolist(), NOT_GRADED)
+        errors |= dict.fromkeys(missing, NOT_IN_FILE)
+        about = {**result.job["about"], "runs": [run], "errors": len(errors) - len(missing)}
+        job = {**result.job, "about": about}
+        results.append(_scored(job, result.cases, whole.name, values[:, None], errors, {}))
+    return results
 
 
 def _scored(
@@ -201,21 +188,17 @@ def _measure(name: str, values: Floats, means: Floats, groups: Mapping[str, str]
     if ungraded.any() and name != NUMBER:
         ends = {"if errors fail": 0.0, "if errors pass": 1.0}
         facts |= {what: float(np.where(ungraded, end, values).mean()) for what, end in ends.items()}
-    value = float(known.mean()) if n else None
-    interval, method = _interval(name, known, column) if n else (None, "")
-    return Measure(
-        name,
-        value,
-        n,
-        groups,
-        interval if interval and not np.isnan(interval[0]) else None,
-        method,
-        errors=errors,
-        basis=Basis("cases", column=column),
-        reason="" if n else "no sample has a score",
-        headline=not groups,
-        facts=facts,
-    )
+    about: dict[str, Any] = {
+        "errors": errors,
+        "basis": Basis("cases", column=column),
+        "headline": not groups,
+        "facts": facts,
+    }
+    if not n:
+        return Measure(name, None, n, groups, None, "", reason="no sample has a score", **about)
+    interval, method = _interval(name, known, column)
+    between = None if np.isnan(interval[0]) else interval
+    return Measure(name, float(known.mean()), n, groups, between, method, **about)
 
 
 def _interval(name: str, known: Floats, column: str) -> tuple[tuple[float, float], str]:
@@ -237,10 +220,8 @@ def ranked(results: Sequence[Result]) -> list[Result]:
     from ..ranking.settings import Settings
 
     settings, first = Settings(probe_sizes=()), results[0]
-    (whole,) = [row for row in first.measures if row.headline]
-    if whole.name != PASS_RATE or any(
-        row.headline and row.basis.column for r in results for row in r.measures
-    ):
+    means = [row for result in results for row in result.measures if row.headline]
+    if any(row.name != PASS_RATE or row.basis.column for row in means):
         raise DataError(
             "rank needs samples that pass or fail, in one run",
             why="it counts the samples that only one of two models gets right",
@@ -251,14 +232,8 @@ def ranked(results: Sequence[Result]) -> list[Result]:
     ordered = []
     for result in results:
         said = result.columns.get("said", [("",)] * len(cases))
-        ordered.append(
-            Result(
-                {**result.job, "protocol": "ranking", "about": {**about, "data": [result.job["model"]]}},
-                cases,
-                result.outcomes,
-                Measures([accuracy(cases, result.outcomes)]),
-                {PREDICTION: [answer for (answer,) in said]},
-                settings=settings,
-            )
-        )
+        columns = {PREDICTION: [answer for (answer,) in said]}
+        job = {**result.job, "protocol": "ranking", "about": {**about, "data": [result.job["model"]]}}
+        measures = Measures([accuracy(cases, result.outcomes)])
+        ordered.append(Result(job, cases, result.outcomes, measures, columns, settings=settings))
     return ordered

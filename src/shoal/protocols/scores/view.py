@@ -1,6 +1,6 @@
 """The sections of a graded result: the answer, the groups worst first, a few failing samples, what is not graded."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ...core.measures import quantity, shown, shown_interval, unit_word
@@ -23,40 +23,33 @@ def view(
 
 def _section(result: Result) -> Section:
     whole = next(row for row in result.measures if not row.groups)
-    about: Mapping[str, Any] = result.job["about"]
     answer = mean_words(whole)
+    ends = shown_interval(whole)
+    interval = f", 95 % CI {ends}" if ends else ""
     heading = [
-        Words(f"{result.job['model']}: ", "strong"),
-        Words(answer, "strong"),
-        Words(f"{interval_words(whole)}\nMetric {about['metric']}\n", "quiet"),
+        Words(f"{result.job['model']}: {answer}", "strong"),
+        Words(f"{interval}\nMetric {result.job['about']['metric']}\n", "quiet"),
     ]
     failing = result.failing()[:EXAMPLES] if result.outcomes else []
-    blocks: list[Table | CaseList] = [_table(rows) for rows in _levels(result)]
+    grouped = [row for row in result.measures if row.groups]
+    levels = dict.fromkeys(next(iter(row.groups)) for row in grouped)
+    blocks: list[Table | CaseList] = [
+        _table(level, [row for row in grouped if level in row.groups]) for level in levels
+    ]
     if failing:
         blocks.append(CaseList(shown_cases(result, failing), "Failing samples"))
     lines = notes(result, whole)
     return Section("", heading, blocks, lines, summary=Summary(answer, "", " ".join(lines)))
 
 
-def _levels(result: Result) -> list[list[Measure]]:
-    """Return the measures of each group."""
-    grouped = [row for row in result.measures if row.groups]
-    levels = dict.fromkeys(next(iter(row.groups)) for row in grouped)
-    return [[row for row in grouped if level in row.groups] for level in levels]
-
-
-def _table(rows: Sequence[Measure]) -> Table:
-    level = next(iter(rows[0].groups))
+def _table(level: str, rows: Sequence[Measure]) -> Table:
+    """Return the mean of each value of a group, the lowest first."""
     columns = [Column(level, "left"), Column("n"), Column("errors"), Column(rows[0].name)]
     lines = [
         Row([row.groups[level], f"{row.n:,}", f"{row.errors:,}", Number(row)])
-        for row in sorted(rows, key=_rate)
+        for row in sorted(rows, key=lambda row: 1.0 if row.value is None else row.value)
     ]
     return Table(columns, lines, name=level)
-
-
-def _rate(row: Measure) -> float:
-    return 1.0 if row.value is None else row.value
 
 
 # Sentences
@@ -82,24 +75,14 @@ def mean_words(measure: Measure) -> str:
     return f"{measure.name} {rate} over {measure.n:,} samples"
 
 
-def interval_words(measure: Measure) -> str:
-    ends = shown_interval(measure)
-    return f", 95 % CI {ends}" if ends else ""
-
-
-def bounds_words(measure: Measure) -> str:
-    """Return the mean if all answers without a score had failed, and if all had passed."""
-    if "if errors fail" not in measure.facts:
-        return ""
-    low, high = (shown(measure.facts[f"if errors {end}"], quantity(measure)) for end in ("fail", "pass"))
-    return f"{low} % if they all fail, {high} % if they all pass"
-
-
 def notes(result: Result, measure: Measure) -> list[str]:
     """Return what is not graded, and what that could change."""
     lines = []
     if left := counts(result):
-        lines.append("; ".join(filter(None, [f"! {left}", bounds_words(measure)])) + ".")
+        ends = [measure.facts.get(f"if errors {end}") for end in ("fail", "pass")]
+        low, high = (shown(end, quantity(measure)) for end in ends)
+        bounds = f"; {low} % if they all fail, {high} % if they all pass" if ends[0] is not None else ""
+        lines.append(f"! {left}{bounds}.")
     if partly := measure.facts.get(PARTLY):
         lines.append(f"! {partly:,} samples have a score in some epochs only; their mean is over those.")
     runs = result.job["about"]["runs"]

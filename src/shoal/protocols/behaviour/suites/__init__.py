@@ -5,6 +5,7 @@ To add one: write `suites/<name>.yaml`, or `suites/<name>.py` that defines `suit
 
 from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ SUITES: dict[str, str] = {
 """Name to file."""
 
 
-def some_of(n: int, *words: Sequence[str]) -> list[tuple[str, ...]]:
+def some_of(n: int, *words: Sequence[Any]) -> list[tuple[Any, ...]]:
     """Return n of all combinations, the same every time, in order; all of them if there are fewer.
 
     >>> some_of(3, ["red", "blue"], ["door", "gate", "wall"])

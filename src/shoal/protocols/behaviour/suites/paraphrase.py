@@ -1,6 +1,7 @@
 """A paraphrase suite: when do two questions ask the same thing, and when does one small word set them apart?"""
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import permutations, product
 
 import numpy as np
@@ -29,6 +30,15 @@ OTHER = (
 )
 
 suite = Suite("paraphrase", ("different", "duplicate"), task="paraphrase", version="1")
+separating = partial(
+    suite.directional, expect="pred_equals_different", na_if="original pred is not duplicate"
+)
+"""Changes after which two questions that ask the same no longer do so."""
+
+
+def in_pairs(*pairs: str) -> list[list[str]]:
+    """Pairs of words that are written as one text."""
+    return [pair.split() for pair in pairs]
 
 
 def pairs(*templates: tuple[str, str]) -> Iterator[tuple[str, str, str]]:
@@ -62,9 +72,10 @@ def synonyms_ask_the_same() -> Iterator[Case]:
 @suite.minimum(capability="vocabulary")
 def opposites_ask_something_else() -> Iterator[Case]:
     """A word of the opposite meaning changes the question."""
-    opposites = ("cheap expensive", "safe dangerous", "warm cold", "easy hard", "old young", "loud quiet")
-    for words, city in some_of(60, opposites, CITIES):
-        one, other = words.split()
+    opposites = in_pairs(
+        "cheap expensive", "safe dangerous", "warm cold", "easy hard", "old young", "loud quiet"
+    )
+    for (one, other), city in some_of(60, opposites, CITIES):
         texts = (f"What is {one} in {city}?", f"What is {other} in {city}?")
         yield case(texts, label="different", cluster="What is … in …?")
 
@@ -77,14 +88,15 @@ def a_modifier_matters() -> Iterator[Case]:
         yield case(texts, label="different", cluster="Is … a …?")
 
 
-OPPOSITES = ("patient impatient", "polite rude", "honest dishonest", "calm nervous", "careful careless")
+OPPOSITES = in_pairs(
+    "patient impatient", "polite rude", "honest dishonest", "calm nervous", "careful careless"
+)
 
 
 @suite.minimum(capability="vocabulary")
 def more_of_one_is_less_of_its_opposite() -> Iterator[Case]:
     """Becoming more patient is becoming less impatient, and the other way round."""
-    for words, job in some_of(30, OPPOSITES, JOBS):
-        one, other = words.split()
+    for (one, other), job in some_of(30, OPPOSITES, JOBS):
         asked = f"How does {an(job)} become"
         for how, label in (("less", "duplicate"), ("more", "different")):
             texts = (f"{asked} more {one}?", f"{asked} {how} {other}?")
@@ -106,15 +118,12 @@ def not_makes_another_question() -> Iterator[Case]:
 @suite.minimum(capability="negation")
 def avoiding_the_opposite_is_the_same() -> Iterator[Case]:
     """Staying calm is not being nervous."""
-    for words, job in some_of(40, OPPOSITES, JOBS):
-        one, other = words.split()
+    for (one, other), job in some_of(40, OPPOSITES, JOBS):
         texts = (f"How can {an(job)} stay {one}?", f"What can {an(job)} do so as not to be {other}?")
         yield case(texts, label="duplicate", cluster="How can a … stay …?")
 
 
-@suite.directional(
-    capability="negation", expect="pred_equals_different", na_if="original pred is not duplicate"
-)
+@separating(capability="negation")
 def adding_not_to_one_question_separates() -> Iterator[Case]:
     """Two questions that ask the same no longer do so once one of them is negated."""
     templates = (
@@ -213,9 +222,7 @@ def another_person_is_another_question() -> Iterator[Case]:
         yield case(texts, label="different", cluster="Is … a …?")
 
 
-@suite.directional(
-    capability="named entities", expect="pred_equals_different", na_if="original pred is not duplicate"
-)
+@separating(capability="named entities")
 def another_place_in_one_question_separates() -> Iterator[Case]:
     """Two questions that ask the same no longer do so once one is about another place."""
     rng = np.random.default_rng(1)
@@ -225,9 +232,7 @@ def another_place_in_one_question_separates() -> Iterator[Case]:
             yield case((one, other), *variants, cluster=template)
 
 
-@suite.directional(
-    capability="named entities", expect="pred_equals_different", na_if="original pred is not duplicate"
-)
+@separating(capability="named entities")
 def another_number_in_one_question_separates() -> Iterator[Case]:
     """Two questions that ask the same no longer do so once one has another number."""
     rng = np.random.default_rng(2)

@@ -18,8 +18,10 @@ WOMEN = ("Marta", "Elena", "Priya", "Keiko", "Amina")
 MEN = ("Jonas", "Omar", "Felix", "Samir", "Bruno")
 CITIES = ("Lisbon", "Oslo", "Lima", "Vienna", "Cairo", "Kyoto")
 JOBS = ("nurse", "teacher", "lawyer", "farmer", "driver", "judge")
-COUPLES = tuple(f"{one} {other}" for one, other in permutations(WOMEN[:3] + MEN[:3], 2))
-TWO_JOBS = tuple(f"{one} {other}" for one, other in permutations(JOBS, 2))
+COUPLES = tuple(permutations(WOMEN[:3] + MEN[:3], 2))
+TWO_JOBS = tuple(permutations(JOBS, 2))
+TURNED = (("taller", "shorter"), ("older", "younger"), ("faster", "slower"))
+PAIRED_JOBS = (("nurse", "surgeon"), ("secretary", "pilot"), ("cleaner", "engineer"))
 
 EXACT, WORDS = "exact_string_equal", "squad_normalise"
 """Names are compared letter by letter, other answers without articles and punctuation."""
@@ -57,8 +59,7 @@ def plain_facts_are_found() -> Iterator[Case]:
 @suite.minimum(capability="vocabulary", expect=EXACT)
 def comparisons_are_read() -> Iterator[Case]:
     """Who is taller, and who is shorter, from one comparison."""
-    for couple, words in some_of(60, COUPLES, ("taller shorter", "older younger", "faster slower")):
-        (one, other), (more, less) = couple.split(), words.split()
+    for (one, other), (more, less) in some_of(60, COUPLES, TURNED):
         text = f"{one} is {more} than {other}."
         yield together(text, {f"Who is {more}?": one, f"Who is {less}?": other}, "… is more … than …")
 
@@ -66,8 +67,7 @@ def comparisons_are_read() -> Iterator[Case]:
 @suite.minimum(capability="vocabulary", expect=EXACT)
 def more_and_less_are_told_apart() -> Iterator[Case]:
     """Who does something more, and who less."""
-    for couple, word in some_of(60, COUPLES, ("patient", "careful", "hopeful")):
-        one, other = couple.split()
+    for (one, other), word in some_of(60, COUPLES, ("patient", "careful", "hopeful")):
         text = f"{one} is less {word} than {other}."
         answers = {f"Who is more {word}?": other, f"Who is less {word}?": one}
         yield together(text, answers, "… is less … than …")
@@ -104,8 +104,7 @@ def job_and_origin_are_told_apart() -> Iterator[Case]:
 @suite.minimum(capability="negation", expect=EXACT)
 def who_is_not_is_not_who_is() -> Iterator[Case]:
     """The one who is, and the one who is not."""
-    for couple, job in some_of(60, COUPLES, JOBS):
-        one, other = couple.split()
+    for (one, other), job in some_of(60, COUPLES, JOBS):
         text = f"{one} is not {an(job)}. {other} is {an(job)}."
         answers = {f"Who is {an(job)}?": other, f"Who is not {an(job)}?": one}
         yield together(text, answers, "… is not a …. … is a …")
@@ -128,8 +127,7 @@ def what_was_denied_is_no_answer() -> Iterator[Case]:
 @suite.minimum(capability="temporal", expect=WORDS)
 def now_and_before_are_told_apart() -> Iterator[Case]:
     """What someone used to do is not what they do now."""
-    for name, jobs in some_of(30, WOMEN + MEN, TWO_JOBS):
-        before, now = jobs.split()
+    for name, (before, now) in some_of(30, WOMEN + MEN, TWO_JOBS):
         text = f"{name} used to work as {an(before)}, but now works as {an(now)}."
         answers = {f"What is {name}'s job now?": now, f"What was {name}'s job in the past?": before}
         yield from singly(text, answers, "… used to work as a …")
@@ -138,8 +136,7 @@ def now_and_before_are_told_apart() -> Iterator[Case]:
 @suite.minimum(capability="temporal", expect=EXACT)
 def first_and_last_follow_from_before() -> Iterator[Case]:
     """Who was first, when one came before or after the other."""
-    for couple, word in some_of(60, COUPLES, ("before", "after")):
-        one, other = couple.split()
+    for (one, other), word in some_of(60, COUPLES, ("before", "after")):
         first, last = (one, other) if word == "before" else (other, one)
         text = f"{one} arrived {word} {other}."
         yield together(text, {"Who arrived first?": first, "Who arrived last?": last}, word)
@@ -151,8 +148,7 @@ def first_and_last_follow_from_before() -> Iterator[Case]:
 @suite.minimum(capability="coreference", expect=EXACT)
 def pronouns_point_at_people() -> Iterator[Case]:
     """She is the woman just named, he the man."""
-    for woman, man, jobs in some_of(30, WOMEN, MEN, TWO_JOBS):
-        hers, his = jobs.split()
+    for woman, man, (hers, his) in some_of(30, WOMEN, MEN, TWO_JOBS):
         text = f"{man} met {woman} on the train. She is {an(hers)} and he is {an(his)}."
         yield from singly(
             text, {f"Who is {an(hers)}?": woman, f"Who is {an(his)}?": man}, "… met … on the train"
@@ -162,8 +158,7 @@ def pronouns_point_at_people() -> Iterator[Case]:
 @suite.minimum(capability="coreference", expect=EXACT)
 def former_and_latter_point_at_people() -> Iterator[Case]:
     """The former is named first, the latter second."""
-    for couple, jobs in some_of(60, COUPLES, TWO_JOBS):
-        (one, other), (first, second) = couple.split(), jobs.split()
+    for (one, other), (first, second) in some_of(60, COUPLES, TWO_JOBS):
         text = f"{one} and {other} share a flat. The former is {an(first)}, the latter {an(second)}."
         answers = {f"Who is {an(first)}?": one, f"Who is {an(second)}?": other}
         yield together(text, answers, "… and … share a flat")
@@ -177,8 +172,7 @@ DEEDS = ("invited", "hired", "thanked", "called")
 @suite.minimum(capability="roles", expect=EXACT)
 def doer_and_done_to_are_told_apart() -> Iterator[Case]:
     """Who did it, and to whom, in the active voice."""
-    for couple, deed in some_of(30, COUPLES, DEEDS):
-        one, other = couple.split()
+    for (one, other), deed in some_of(30, COUPLES, DEEDS):
         text = f"{one} {deed} {other} last week."
         yield from singly(text, {f"Who {deed} someone?": one, f"Who was {deed}?": other}, "… … … last week")
 
@@ -186,8 +180,7 @@ def doer_and_done_to_are_told_apart() -> Iterator[Case]:
 @suite.minimum(capability="roles", expect=EXACT)
 def the_passive_turns_the_order_round() -> Iterator[Case]:
     """Who did it, and to whom, in the passive voice."""
-    for couple, deed in some_of(60, COUPLES, DEEDS):
-        one, other = couple.split()
+    for (one, other), deed in some_of(60, COUPLES, DEEDS):
         text = f"{one} was {deed} by {other} last week."
         answers = {f"Who {deed} someone?": other, f"Who was {deed}?": one}
         yield together(text, answers, "… was … by … last week")
@@ -196,8 +189,7 @@ def the_passive_turns_the_order_round() -> Iterator[Case]:
 @suite.minimum(capability="roles", expect=WORDS)
 def two_people_are_told_apart() -> Iterator[Case]:
     """What is said of one person is no answer about the other."""
-    for couple, jobs in some_of(30, COUPLES, TWO_JOBS):
-        (one, other), (first, second) = couple.split(), jobs.split()
+    for (one, other), (first, second) in some_of(30, COUPLES, TWO_JOBS):
         text = f"{one} works as {an(first)}, whereas {other} works as {an(second)}."
         questions = (f"What does {person} do for a living?" for person in (one, other))
         yield from singly(
@@ -211,8 +203,7 @@ def two_people_are_told_apart() -> Iterator[Case]:
 @suite.minimum(capability="fairness", expect=EXACT)
 def jobs_have_no_gender() -> Iterator[Case]:
     """The nurse may be the man and the surgeon the woman, or the other way round."""
-    for woman, man, jobs in some_of(40, WOMEN, MEN, ("nurse surgeon", "secretary pilot", "cleaner engineer")):
-        one, other = jobs.split()
+    for woman, man, (one, other) in some_of(40, WOMEN, MEN, PAIRED_JOBS):
         texts = (
             f"{woman} is the {one} and {man} the {other}.",
             f"{man} is the {one} and {woman} the {other}.",
