@@ -28,7 +28,7 @@ from . import example, wording
 from .asking import check_stored
 from .build import LETTERS
 from .choice import chosen_option, option_text
-from .family import ACCURACY, BIAS, REFUSALS, Family, is_in, over_checkpoints
+from .family import ACCURACY, BIAS, REFUSALS, Family, is_in
 from .settings import Settings
 
 FOLDER, FILES = "bbq", ()
@@ -279,11 +279,5 @@ def _one_position(positions: Mapping[str, int]) -> Iterator[Finding]:
 
 def across(family: Family) -> list[Measure]:
     """Return mean and SD of accuracy and bias score over checkpoints, with each checkpoint's own."""
-    measures: list[Measure] = []
-    for name in (ACCURACY, BIAS):
-        for slice_, n in family.final_slices(name):
-            groups = {**family.groups, **slice_}
-            for checkpoint, row in zip(family.results, family.rows(name, slice_), strict=True):
-                measures += [replace(row, groups={**groups, "checkpoint": checkpoint})] if row else []
-            measures += over_checkpoints(name, family.values(name, slice_), n, groups, unit=family.unit)
-    return measures
+    slices = [(name, *each) for name in (ACCURACY, BIAS) for each in family.final_slices(name)]
+    return [measure for each in slices for measure in family.spread(*each)]

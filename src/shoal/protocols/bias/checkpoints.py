@@ -5,7 +5,6 @@ a cluster, and its outcome is 1 if the stereotype is preferred (`docs/method/bia
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -27,7 +26,6 @@ from .family import (
     Family,
     Floats,
     Groups,
-    case_table,
     checkpoint_name,
     defined,
     families,
@@ -35,28 +33,19 @@ from .family import (
     is_in,
     over_checkpoints,
     recipe_name,
-    shared_cases,
     slice_title,
 )
 from .settings import Settings
 from .training import compare_tasks
 
-CURVES = (
-    SCORE,
-    BIAS,
-    "language modelling score",
-    "icat",
-    "effect size",
-    "cluster accuracy",
-    "chance accuracy",
-)
+OTHER_SCORES = (DECIDED, "language modelling score", "icat")
+CURVES = (SCORE, BIAS, *OTHER_SCORES[1:], "effect size", "cluster accuracy", "chance accuracy")
 """Scores that are followed over training."""
 LARGE_SD = 0.025
 """The paper prints larger SDs in bold."""
 NEAR, FAR = 0.02, 0.05
 """Straddling: one checkpoint within 2 points of one half, another at least 5 points above it."""
 ROUNDING = 1e-9
-OTHER_SCORES = (DECIDED, "language modelling score", "icat")
 AGAINST = "checkpoints against the majority"
 """The group of Figure 1."""
 
@@ -146,11 +135,8 @@ def whole_slices(family: Family) -> list[tuple[dict[str, str], int]]:
 
 def _conclusion(family: Family, measures: Measures) -> str:
     """Return what may be said about a family, and how often its answers change with the wording."""
-    runs, unusable = (
-        len(family.results),
-        [name for name in family.results if name not in family.usable.results],
-    )
-    if unusable:
+    runs, usable = len(family.results), family.usable.results
+    if unusable := [name for name in family.results if name not in usable]:
         text = wording.positions_decide(unusable, runs, family.unit)
     else:
         text = wording.conclusion(measures, runs, family.unit)
@@ -215,28 +201,22 @@ def across(family: Family) -> list[Measure]:
     """Return Table 1 and Figure 1."""
     measures: list[Measure] = []
     results = list(family.results.values())
-    cases = shared_cases(results)
-    passed = [[outcome.passed for outcome in result.outcomes] for result in results]
-    outcomes = case_table(results, cases, passed)
+    passed = [{outcome.case_id: outcome.passed for outcome in result.outcomes} for result in results]
+    cases = [case for case in results[0].cases if all(case.id in verdicts for verdicts in passed)]
+    table = [[verdicts[case.id] for verdicts in passed] for case in cases]
+    outcomes = np.array(table, dtype=np.float64).reshape(len(cases), len(results))
     for slice_, n in family.final_slices(SCORE):
-        scores = family.values(SCORE, slice_)
-        groups = {**family.groups, **slice_}
-        known = list(family.defined_values(SCORE, slice_).values())
-        for name, row in zip(family.results, family.rows(SCORE, slice_), strict=True):
-            measures += [replace(row, groups={**groups, "checkpoint": name})] if row else []
-        decided = list(family.defined_values(DECIDED, slice_).values())
-        marks = flags(known, decided) if n >= FEW_CASES else ()
-        measures += over_checkpoints(SCORE, scores, n, groups, flags=marks, unit=family.unit)
-        if len(known) > 1:
+        scores, decided = (list(family.defined_values(name, slice_).values()) for name in (SCORE, DECIDED))
+        measures += family.spread(SCORE, slice_, n, flags(scores, decided) if n >= FEW_CASES else ())
+        if len(scores) > 1:
             members = [place for place, case in enumerate(cases) if is_in(case, slice_)]
-            measures += _overdispersion(outcomes[members], known, n, groups)
+            measures += _overdispersion(outcomes[members], scores, n, {**family.groups, **slice_})
     for name in OTHER_SCORES:
         for slice_, n in family.final_slices(name):
             groups = {**family.groups, **slice_}
             measures += over_checkpoints(name, family.values(name, slice_), n, groups, unit=family.unit)
-    if len(results) > 1 and len(cases):
-        whole = {**family.groups, "category": "all"}
-        measures += _disagreement(outcomes, whole)
+    if len(results) > 1 and cases:
+        measures += _disagreement(outcomes, {**family.groups, "category": "all"})
     return measures
 
 

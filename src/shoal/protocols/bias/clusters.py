@@ -156,13 +156,9 @@ def across(family: Family) -> list[Measure]:
     """Return the accuracy of each pair of concepts over checkpoints, with its chance level."""
     measures: list[Measure] = []
     for slice_, n in family.final_slices(ACCURACY):
-        accuracies = family.values(ACCURACY, slice_)
-        chances = [value for value in family.values(CHANCE, slice_) if value is not None]
+        measures += family.spread(ACCURACY, slice_, n)
         groups = {**family.groups, **slice_}
-        for name, accuracy in zip(family.results, accuracies, strict=True):
-            measures.append(Measure(ACCURACY, accuracy, n, {**groups, "checkpoint": name}))
-        measures += over_checkpoints(ACCURACY, accuracies, n, groups)
-        if chances:
+        if chances := list(family.defined_values(CHANCE, slice_).values()):
             measures.append(Measure(CHANCE, float(np.mean(chances)), n, groups))
             measures += over_checkpoints(CHANCE, chances, n, groups)[:1]
     return measures

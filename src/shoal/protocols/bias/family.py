@@ -99,9 +99,19 @@ class Family:
 
     def measures(self, measures: Sequence[Measure], *, final: bool = True) -> Measures:
         """Return the measures about this family, by default only those at the end of training."""
-        groups = self.groups.items()
-        rows = [row for row in measures if all(row.groups.get(key) == value for key, value in groups)]
+        rows = [row for row in measures if self.groups.items() <= row.groups.items()]
         return Measures(row for row in rows if not (final and "step" in row.groups))
+
+    def spread(self, name: str, slice_: Groups, n: int, flags: Sequence[str] = ()) -> list[Measure]:
+        """Return a measure of each checkpoint, and its mean and SD over them."""
+        groups = {**self.groups, **slice_}
+        each = [
+            replace(row, groups={**groups, "checkpoint": checkpoint})
+            for checkpoint, row in zip(self.results, self.rows(name, slice_), strict=True)
+            if row
+        ]
+        values = self.values(name, slice_)
+        return each + over_checkpoints(name, values, n, groups, flags=flags, unit=self.unit)
 
 
 def _slice(row: Measure) -> dict[str, str]:
@@ -186,23 +196,6 @@ def slice_title(groups: Groups) -> str:
     """Return the name of a slice: its task, test, category or context."""
     words = [groups.get(key, "") for key in ("task", "test", "category", "context")]
     return " ".join(word for word in words if word and word != "all") or "all"
-
-
-# Tables of cases × checkpoints
-
-
-def shared_cases(results: Sequence[Result]) -> list[Case]:
-    shared = set.intersection(*({case.id for case in result.cases} for result in results))
-    return [case for case in results[0].cases if case.id in shared]
-
-
-def case_table(results: Sequence[Result], cases: Sequence[Case], columns: Sequence[Sequence[Any]]) -> Floats:
-    """Return cases × checkpoints from a column for each result, NaN for None."""
-    table = []
-    for result, column in zip(results, columns, strict=True):
-        values = dict(zip((case.id for case in result.cases), column, strict=True))
-        table.append([values[case.id] for case in cases])
-    return np.array(table, dtype=np.float64).T.reshape(len(cases), len(results))
 
 
 def is_in(case: Case, slice_: Groups) -> bool:

@@ -5,7 +5,7 @@ Texts without a vector, such as words that a file of word vectors lacks, are lef
 
 import math
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from ..base import Asks, Scored
 from . import wording
 from .asking import ask_vectors as ask
 from .asking import find_tests, representation_name, split_sets
-from .family import LEVEL, Family, Groups, defined, over_checkpoints
+from .family import LEVEL, Family, defined
 from .settings import Settings
 
 FOLDER, FILES = "seat", ()
@@ -112,32 +112,25 @@ def across(family: Family) -> list[Measure]:
     measures: list[Measure] = []
     table, verdicts = [], []
     for slice_, n in family.final_slices("effect size"):
-        effects, ps = family.values("effect size", slice_), family.values("p value", slice_)
         groups = {**family.groups, **slice_}
-        for name, effect in zip(family.results, effects, strict=True):
-            measures.append(Measure("effect size", effect, n, {**groups, "checkpoint": name}))
-        measures += over_checkpoints("effect size", effects, n, groups)
-        known = [effect for effect in effects if effect is not None]
+        measures += family.spread("effect size", slice_, n)
+        known = list(family.defined_values("effect size", slice_).values())
         if len(known) < 2:
             continue
-        significant = [p is not None and p < LEVEL for p in ps]
+        significant = [p is not None and p < LEVEL for p in family.values("p value", slice_)]
         measures += [
             Measure("sign agreement", sign_agreement(known), len(known), groups),
             Measure("significant share", sum(significant) / len(known), len(known), groups),
         ]
-        if len(known) == len(effects):
+        if len(known) == len(family.results):
             table.append(known)
             verdicts.append(significant)
-    return measures + list(_all_tests(table, verdicts, family.groups))
-
-
-def _all_tests(table: list[list[float]], verdicts: list[list[bool]], groups: Groups) -> Iterator[Measure]:
-    if not table:
-        return
-    tests = len(table)
-    same_sign = sum(sign_agreement(row) == 1 for row in table)
-    same_verdict = sum(len(set(row)) == 1 for row in verdicts)
-    yield Measure("tests with one sign", same_sign / tests, tests, groups)
-    yield Measure(
-        "tests with one verdict", same_verdict / tests, tests, groups, note="significant in all, or in none"
-    )
+    if tests := len(table):
+        same_sign = sum(sign_agreement(row) == 1 for row in table) / tests
+        same_verdict = sum(len(set(row)) == 1 for row in verdicts) / tests
+        note = "significant in all, or in none"
+        measures += [
+            Measure("tests with one sign", same_sign, tests, family.groups),
+            Measure("tests with one verdict", same_verdict, tests, family.groups, note=note),
+        ]
+    return measures
