@@ -28,7 +28,6 @@ from ...stats.resampling import ClusterTable, distinct_rows
 from ..base import Asks, Built, Scored
 from . import example, wording
 from .asking import (
-    Failed,
     Floats,
     answers,
     check_language_model,
@@ -97,7 +96,7 @@ def _score_fillers(model: Any, alone: bool, examples: Sequence[Example]) -> Sequ
 def _masked_fillers(model: Any, examples: Sequence[Example], alone: bool) -> Sequence[Any]:
     """Score the pieces of each filler with a masked model."""
     words = [filler(*example) for example in examples]
-    rows: list[Any] = [None if word else Failed(f"no word for {BLANK} of the context") for word in words]
+    rows: list[Any] = [None if word else f"no word for {BLANK} of the context" for word in words]
     known = [place for place, row in enumerate(rows) if row is None]
     network = model.network("masked"), model.tokenizer
     if alone:
