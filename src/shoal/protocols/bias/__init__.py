@@ -30,8 +30,8 @@ __all__ = ["Settings", "ask", "build", "compare", "listing", "parts", "recipe", 
 def parts(settings: Settings) -> list[Settings]:
     """Return a job per diagnostic, per representation if it uses vectors, and per downstream task."""
     names = [task.name for task in settings.tasks]
-    if len({*names}) < len(names):
-        raise PlanError(f"tasks: names occur twice: {', '.join(names)}", fix="use another name for each task")
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise PlanError(f"tasks: two tasks are called {twice[0]!r}", fix="use another name for each task")
     plain = replace(settings, tests=(), columns=(), tasks=(), representation=settings.representation[:1])
     jobs = []
     for name in settings.diagnostic:
