@@ -55,12 +55,10 @@ def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence
         outcomes.append(Outcome(case.id, significant, effect.value, error))
     values = [p.value or 0.0 for p in known]
     adjusted = holm(values).tolist()
-    if len(known) > 1:
-        note = f"Holm over {len(known)} tests"
-        measures += [
-            replace(p, name="adjusted p value", value=value, note=note)
-            for p, value in zip(known, adjusted, strict=True)
-        ]
+    for p, value in zip(known, adjusted, strict=True) if len(known) > 1 else ():
+        measures.append(
+            replace(p, name="adjusted p value", value=value, note=f"Holm over {len(known)} tests")
+        )
     count, after_holm = (sum(value < LEVEL for value in row) for row in (values, adjusted))
     text = wording.significant_tests(count, after_holm, len(values), LEVEL)
     return Scored(outcomes, measures, findings=[Finding("conclusion", text)])
@@ -70,19 +68,16 @@ def _test(settings: Settings, case: Case, rows: Sequence[Answer]) -> tuple[Measu
     groups = {"diagnostic": "seat", "test": case.id, "representation": representation_name(settings, rows)}
     sets, missing, errors = split_sets(case, rows)
     x, y, a, b = sets
-    empty = [name for name, members in zip(SETS, sets, strict=True) if not len(members.vectors)]
-    reason, effect_size = f"no vectors for {', '.join(empty)}" if empty else "", math.nan
-    if not empty:
-        s_x, s_y = (association.association(side.vectors, a.vectors, b.vectors) for side in (x, y))
-        effect_size = association.effect_size(s_x, s_y)
-        reason = wording.NO_VARIANCE if math.isnan(effect_size) else ""
-    effect = Measure(
-        "effect size", None, len(x.words) + len(y.words), groups, na=len(missing), errors=errors,
-        basis=Basis(runs=True), reason=reason, note=wording.no_vector(missing),
-    )  # fmt: skip
-    p = replace(effect, name="p value", basis=Basis())
-    if reason:
-        return effect, p
+    n, note = len(x.words) + len(y.words), wording.no_vector(missing)
+    p = Measure("p value", None, n, groups, na=len(missing), errors=errors, note=note)
+    effect = replace(p, name="effect size", basis=Basis(runs=True))
+    if empty := [name for name, members in zip(SETS, sets, strict=True) if not len(members.vectors)]:
+        reason = f"no vectors for {', '.join(empty)}"
+        return replace(effect, reason=reason), replace(p, reason=reason)
+    s_x, s_y = (association.association(side.vectors, a.vectors, b.vectors) for side in (x, y))
+    effect_size = association.effect_size(s_x, s_y)
+    if math.isnan(effect_size):
+        return replace(effect, reason=wording.NO_VARIANCE), replace(p, reason=wording.NO_VARIANCE)
     interval = defined(association.effect_size_interval(s_x, s_y, (x.words, y.words)))
     move_words = settings.conventions.move_words
     permutation = association.permutation_p(

@@ -102,9 +102,9 @@ def demonstrating(settings: Settings, prompt: Prompt) -> Prompt:
     fix = "prompt=agreement-plain for single texts, prompt=agreement-pair for pairs"
     if absent := [label for label in LABELS if label not in prompt.labels]:
         raise PlanError(f"prompt {prompt.name} has no word for {absent[0]!r}", fix=fix)
-    if (count := len(items[0].examples[0])) != len(names):
+    if counts := {len(item.examples[0]) for item in items} - {len(names)}:
         takes = " and ".join(names)
-        raise PlanError(f"prompt {prompt.name} takes {takes}; the inputs have {count} texts", fix=fix)
+        raise PlanError(f"prompt {prompt.name} takes {takes}; the inputs have {counts.pop()} texts", fix=fix)
     shots = [
         {**dict(zip(names, item.examples[0], strict=True)), "label": target(item.groups["cell"])}
         for item in (items[place] for place in np.random.default_rng(settings.seed).permutation(len(items)))
