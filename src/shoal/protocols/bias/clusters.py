@@ -7,8 +7,8 @@ hypergeometric.
 
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy  # its parts are imported at their first use
@@ -67,28 +67,24 @@ def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence
     return Scored(outcomes, measures, findings=[Finding("conclusion", text)])
 
 
-def _separability(settings: Settings, case: Case, rows: Sequence[Answer]) -> list[Measure]:
-    groups = {**case.groups, "representation": representation_name(settings, rows)}
-    sets, missing, errors = split_sets(case, rows)
+def _separability(settings: Settings, case: Case, answers: Sequence[Answer]) -> list[Measure]:
+    groups = {**case.groups, "representation": representation_name(settings, answers)}
+    sets, missing, errors = split_sets(case, answers)
     sizes = [len(set_.words) for set_ in sets]
-    counts: dict[str, Any] = {"na": len(missing), "errors": errors}
-    too_few = min(sizes) == 0 or sum(sizes) < 3
-    points = np.empty((0, 0)) if too_few else np.concatenate([set_.vectors for set_ in sets])
-    if too_few or np.ptp(points, axis=0).max() == 0:
-        reason = "too few vectors" if too_few else "all vectors are the same"
-        return [Measure(name, None, sum(sizes), groups, **counts, reason=reason) for name in NAMES]
+    rows = [Measure(name, None, sum(sizes), groups, na=len(missing), errors=errors) for name in NAMES]
+    if min(sizes) == 0 or sum(sizes) < 3:
+        return [replace(row, reason="too few vectors") for row in rows]
+    points = np.concatenate([set_.vectors for set_ in sets])
+    if np.ptp(points, axis=0).max() == 0:
+        return [replace(row, reason="all vectors are the same") for row in rows]
     labels, table = np.repeat([0, 1], sizes), []
     for start in range(STARTS):
         codes = two_means(points, np.random.default_rng([start, zlib.crc32(case.id.encode())]))
         table.append((cluster_accuracy(labels, codes), *chance_accuracy(labels, codes)))
-    accuracy, chance, p = np.mean(table, axis=0).tolist()
-    note = wording.no_vector(missing)
-    n = sum(sizes)
-    return [
-        Measure(ACCURACY, accuracy, n, groups, **counts, note=note, basis=Basis(runs=True)),
-        Measure(CHANCE, chance, n, groups, **counts),
-        Measure("p value", p, n, groups, **counts, note="over all permutations of the labels"),
-    ]
+    values = np.mean(table, axis=0).tolist()
+    accuracy, chance, p = (replace(row, value=value) for row, value in zip(rows, values, strict=True))
+    accuracy = replace(accuracy, note=wording.no_vector(missing), basis=Basis(runs=True))
+    return [accuracy, chance, replace(p, note="over all permutations of the labels")]
 
 
 # k-means and its chance level
@@ -108,10 +104,8 @@ def two_means(vectors: ArrayLike, rng: Generator) -> Codes:
 def _plus_plus(points: Floats, rng: Generator) -> Floats:
     """Return two centres: a point at random, and another the likelier the farther away."""
     first = points[int(rng.integers(len(points)))]
-    away = ((points - first) ** 2).sum(axis=1)
-    total = away.sum()
-    chances = away / total if total > 0 else np.full(len(points), 1 / len(points))
-    return np.stack([first, points[int(rng.choice(len(points), p=chances))]])
+    away = ((points - first) ** 2).sum(axis=1)  # never all 0, as not all vectors are the same
+    return np.stack([first, points[int(rng.choice(len(points), p=away / away.sum()))]])
 
 
 def _lloyd(points: Floats, centres: Floats) -> tuple[Codes, float]:
@@ -124,10 +118,8 @@ def _lloyd(points: Floats, centres: Floats) -> tuple[Codes, float]:
         if (nearest == clusters).all():
             break
         clusters = nearest
-        for code in (0, 1):
-            members = clusters == code
-            if members.any():
-                centres[code] = points[members].mean(axis=0)
+        for code in np.unique(clusters):
+            centres[code] = points[clusters == code].mean(axis=0)
     return clusters, float(away.min(axis=1).sum())
 
 
