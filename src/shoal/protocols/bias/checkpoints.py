@@ -102,18 +102,21 @@ def between_representations(one: Family, other: Family) -> Iterator[Measure]:
 
 def between_diagnostics(one: Family, other: Family) -> Iterator[Measure]:
     """Yield the difference of the scores of each concept that both diagnostics have (3.1 of the paper)."""
-    sides = (one, other)
-    concepts = [module_of(family.diagnostic).CONCEPTS for family in sides]
-    by_category = [
-        {slice_["category"]: family.defined_values(SCORE, slice_) for slice_, _ in whole_slices(family)}
-        for family in sides
-    ]
-    for concept in [name for name in concepts[0] if name in concepts[1]]:
-        scores = [side.get(names[concept], {}) for side, names in zip(by_category, concepts, strict=True)]
-        pairs = np.array([[side[name] for side in scores] for name in scores[0] if name in scores[1]])
+    by_concept: list[dict[str, dict[str, float]]] = []
+    for family in (one, other):
+        slices = {slice_["category"]: slice_ for slice_, _ in whole_slices(family)}
+        concepts = module_of(family.diagnostic).CONCEPTS
+        by_concept.append({
+            concept: family.defined_values(SCORE, slices[name])
+            for concept, name in concepts.items()
+            if name in slices
+        })  # fmt: skip
+    names = [one.diagnostic, other.diagnostic]
+    for concept in by_concept[0]:
+        first, second = (scores.get(concept, {}) for scores in by_concept)
+        pairs = np.array([[score, second[name]] for name, score in first.items() if name in second])
         if not len(pairs):
             continue
-        names = [family.diagnostic for family in sides]
         groups = {"recipe": one.recipe, "diagnostic": " and ".join(names), "category": concept}
         difference = pairs[:, 0] - pairs[:, 1]
         interval = defined(mean_t_interval(difference))
@@ -177,19 +180,19 @@ def statements(family: Family) -> dict[str, list[str]]:
 def _recipe(recipe: str, names: Sequence[str], every: Sequence[Family]) -> Iterator[Finding]:
     """Yield which statements about a recipe change between its members, and how far that carries."""
     changing: dict[str, list[str]] = {}
-    counts: dict[str, int] = {}
     families = [family for family in every if family.recipe == recipe]
     unit = families[0].unit if families else wording.CHECKPOINT
     compared: set[str] = set()
+    total = 0
     for family in families:
         if len(family.results) > 1:
             label = wording.family_label(family.diagnostic, family.representation)
             verdicts = statements(family)
-            counts[label] = len(verdicts)
+            total += len(verdicts)
             changing[label] = [name for name, alone in verdicts.items() if len(set(alone)) > 1]
             compared |= family.usable.results.keys()
-    if counts:
-        text = wording.agreement(changing, counts, len(compared), unit)
+    if changing:
+        text = wording.agreement(changing, total, len(compared), unit)
         yield Finding("agreement", text, weight=200.0, groups={"recipe": recipe})
     yield Finding("limits", wording.limits(names, unit), weight=2.0, groups={"recipe": recipe})
 
@@ -254,10 +257,9 @@ def _disagreement(outcomes: Floats, groups: Groups) -> Iterator[Measure]:
     items, runs = outcomes.shape
     counts, undecided = reliability.disagreement_histogram(outcomes)
     chances = reliability.coin_flip_histogram(runs).tolist()
-    rows = [
-        (str(against), count, wording.by_coin_flips(chance))
-        for against, (count, chance) in enumerate(zip(counts.tolist(), chances, strict=True))
-    ]
-    rows += [("undecided", undecided, wording.TIE)] if undecided else []
-    for against, count, note in rows:
-        yield Measure("share of items", count / items, items, {**groups, AGAINST: against}, note=note)
+    for against, (count, chance) in enumerate(zip(counts.tolist(), chances, strict=True)):
+        about, note = {**groups, AGAINST: str(against)}, wording.by_coin_flips(chance)
+        yield Measure("share of items", count / items, items, about, note=note)
+    if undecided:
+        about = {**groups, AGAINST: "undecided"}
+        yield Measure("share of items", undecided / items, items, about, note=wording.TIE)

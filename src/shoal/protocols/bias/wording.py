@@ -179,9 +179,9 @@ def family_label(diagnostic: str, representation: str) -> str:
     return f"{diagnostic} by {representation}" if representation else diagnostic
 
 
-def agreement(changing: Mapping[str, Sequence[str]], counts: Mapping[str, int], runs: int, unit: str) -> str:
+def agreement(changing: Mapping[str, Sequence[str]], total: int, runs: int, unit: str) -> str:
     """Return whether checkpoints or prompts agree, and the statements that change by diagnostic."""
-    total, changed = sum(counts.values()), sum(map(len, changing.values()))
+    changed = sum(map(len, changing.values()))
     if not total:
         return f"Not compared: too few items or {unit}s with a value."
     members, conclusions = several(runs, unit), several(total, "conclusion")
