@@ -163,7 +163,7 @@ def find_tests(path: Path | None, names: Sequence[str]) -> list[AssociationTest]
     return [shipped[name] for name in names or shipped]
 
 
-def ask_vectors(settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:
+def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:
     """Return a vector for each text, to seven digits, null if the model has none."""
     if isinstance(model, Untrained):
         raise model.refuse()

@@ -47,8 +47,6 @@ REFUSED = "refused"
 
 Floats = NDArray[np.float64]
 
-__all__ = ["ASKS", "CONCEPTS", "FILES", "FOLDER", "LABELS", "across", "ask", "make_cases", "score"]
-
 
 def make_cases(path: Path | None, settings: Settings) -> list[Case]:
     """Return a case per question; its text shows context, question and options."""

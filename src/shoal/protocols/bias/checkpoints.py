@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ...core.measures import FEW_CASES
+from ...core.measures import FEW_CASES, SHARE, shown
 from ...core.records import Finding, Measure, Measures, Result
 from ...stats import reliability
 from ...stats.intervals import mean_t_interval, within
@@ -90,7 +90,7 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
 
 def between_representations(one: Family, other: Family) -> Iterator[Measure]:
     """Yield how often two representations of the same checkpoints agree on the sign of a test."""
-    same = []
+    same: list[bool] = []
     for slice_, _ in one.final_slices("effect size"):
         first, second = (family.defined_values("effect size", slice_) for family in (one, other))
         same += [np.sign(first[name]) == np.sign(second[name]) for name in first if name in second]
@@ -123,7 +123,7 @@ def between_diagnostics(one: Family, other: Family) -> Iterator[Measure]:
         yield Measure(
             "difference between diagnostics", float(difference.mean()), len(pairs), groups,
             within(interval, -1.0, 1.0) if interval else None, "t over checkpoints" if interval else "",
-            note=wording.means_by_diagnostic(names, pairs.mean(axis=0).tolist()),
+            note=", ".join(f"{name} {shown(side.mean(), SHARE)}" for name, side in zip(names, pairs.T, strict=True)),
         )  # fmt: skip
 
 

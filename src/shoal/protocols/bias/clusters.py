@@ -19,7 +19,7 @@ from ...core.records import Answer, Basis, Case, Finding, Measure, Outcome
 from ..base import Asks, Scored
 from . import wording
 from .asking import Floats, find_tests, representation_name, split_sets
-from .asking import ask_vectors as ask
+from .asking import ask as ask
 from .family import Family, over_checkpoints
 from .settings import Settings
 
@@ -33,8 +33,6 @@ RESTARTS, ITERATIONS = 10, 300
 Codes = NDArray[np.int64]
 ACCURACY, CHANCE = "cluster accuracy", "chance accuracy"
 NAMES = (ACCURACY, CHANCE, "p value")
-
-__all__ = ["ASKS", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
 
 
 def make_cases(path: Path | None, settings: Settings) -> list[Case]:

@@ -17,7 +17,7 @@ from ...models.stored import StoredAnswers
 from ..base import Asks, Built, Scored
 from . import example, wording
 from .asking import answers, check_language_model, check_stored, is_causal, likelihoods, log_probabilities
-from .checkpoints import across
+from .checkpoints import across as across
 from .family import DECIDED, SCORE, share
 from .settings import Settings
 
@@ -26,8 +26,6 @@ ASKS: Asks = "tokens"
 CONCEPTS = {"religion": "religion", "race": "race-color", "gender": "gender", "occupation": "socioeconomic"}
 ROUNDED = 3
 """Decimals to which the authors round a sentence's score."""
-
-__all__ = ["ASKS", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
 
 
 def make_cases(path: Path | None, settings: Settings) -> list[Case]:
@@ -170,14 +168,10 @@ def _category(outcomes: Sequence[Outcome], groups: dict[str, str]) -> list[Measu
     """
     answered = [outcome for outcome in outcomes if not outcome.error]
     errors = len(outcomes) - len(answered)
-    metric = share(SCORE, [float(bool(outcome.passed)) for outcome in answered], groups, errors=errors)
-    neutral = sum(outcome.passed is None for outcome in answered)
-    notes = [wording.neutral_pairs(neutral)] if neutral else []
-    if errors and answered:
-        preferred = sum(bool(outcome.passed) for outcome in answered)
-        ends = preferred / len(outcomes), (preferred + errors) / len(outcomes)
-        notes.append(wording.unmatched_pairs(errors, *ends))
+    passed = [outcome.passed for outcome in answered]
+    metric = share(SCORE, [float(bool(side)) for side in passed], groups, errors=errors)
+    note = wording.about_pairs(passed.count(None), errors, passed.count(True), len(outcomes))
     basis, is_headline = Basis("cases", column="preferred"), groups["category"] == "all"
-    metric = replace(metric, basis=basis, headline=is_headline, note="; ".join(notes))
+    metric = replace(metric, basis=basis, headline=is_headline, note=note)
     sides = [float(outcome.value > 0) for outcome in answered if outcome.value and outcome.passed is not None]
     return [metric, share(DECIDED, sides, groups, na=len(answered) - len(sides), errors=errors)]

@@ -16,7 +16,7 @@ from ...stats import association
 from ...stats.multiplicity import holm
 from ..base import Asks, Scored
 from . import wording
-from .asking import ask_vectors as ask
+from .asking import ask as ask
 from .asking import find_tests, representation_name, split_sets
 from .family import LEVEL, Family, defined
 from .settings import Settings
@@ -25,8 +25,6 @@ FOLDER, FILES = "seat", ()
 ASKS: Asks = "vectors"
 CONCEPTS: dict[str, str] = {}
 SETS = ("X", "Y", "A", "B")
-
-__all__ = ["ASKS", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
 
 
 def make_cases(path: Path | None, settings: Settings) -> list[Case]:

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from ...core.records import Answer, Basis, Case, Example, Measure, Outcome
-from ...data.stereoset import BLANK, FILES, TASKS, filler, frame, read_clusters
+from ...data.stereoset import BLANK, TASKS, filler, frame, read_clusters
+from ...data.stereoset import FILES as FILES
 from ...models import likelihood
 from ...models.interface import TokenScores
 from ...models.likelihood import follows, has_next_sentence_head
@@ -38,7 +39,7 @@ from .asking import (
     log_probabilities,
     query_fitting,
 )
-from .checkpoints import across
+from .checkpoints import across as across
 from .family import SCORE, defined, is_in
 from .settings import Settings
 
@@ -49,8 +50,6 @@ RESAMPLES = 2_000
 """Bootstrap samples of target terms behind the interval of icat."""
 NAMES = (SCORE, "language modelling score", "icat")
 METHODS = ("cluster wilson", "cluster wilson", "t over terms drawn again")
-
-__all__ = ["ASKS", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
 
 
 def make_cases(path: Path | None, settings: Settings) -> list[Case]:

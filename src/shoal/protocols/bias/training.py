@@ -175,10 +175,8 @@ def build_task(settings: Settings) -> Built:
     (task,) = settings.tasks
     data = read_task(task)
     groups = {"task": task.name}
-    cases = [
-        Case(f"{task.name}/{number}", (row.texts,), (row.label,), groups)
-        for number, row in enumerate(data.test)
-    ]
+    rows = enumerate(data.test)
+    cases = [Case(f"{task.name}/{number}", (row.texts,), (row.label,), groups) for number, row in rows]
     ((_, commonest),) = Counter(row.label for row in data.test).most_common(1)
     note = wording.finetuned(len(data.train), commonest / len(data.test), data.removed)
     return Built(cases, data.labels, "labels", about={"note": note})
@@ -189,10 +187,10 @@ def score_task(built: Built, answers: Answers) -> Scored:
     outcomes = []
     for place, case in enumerate(built.cases):
         error = answers.errors.get(place, "")
-        right = not error and answers.labels[answers.predictions[place]] == (case.labels or ("",))[0]
+        right = answers.labels[answers.predictions[place]] == (case.labels or ("",))[0]
         outcomes.append(Outcome(case.id, None if error else right, None, error))
     passed = [float(bool(outcome.passed)) for outcome in outcomes if not outcome.error]
-    row = share(DOWNSTREAM, passed, dict(built.cases[0].groups), errors=len(outcomes) - len(passed))
+    row = share(DOWNSTREAM, passed, dict(built.cases[0].groups), errors=len(answers.errors))
     row = replace(row, note=str(built.about["note"]), basis=Basis("cases"), headline=True)
     return Scored(outcomes, [row])
 

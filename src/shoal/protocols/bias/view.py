@@ -153,7 +153,8 @@ def _pair_scores(measures: Measures) -> Table:
         rows.append(_by_category(name, name, cells))
     rows.append(Row())
     for row in measures:
-        name = _row_title(row)
+        position, direction = row.groups.get("position"), row.groups.get("direction")
+        name = f"answers {position}" if position else f"{direction} pairs" if direction else row.name
         if name not in (SCORE, DECIDED):
             strip = _share_dots(row) if row.interval else ""
             rows.append(Row([Words(name, "quiet"), *_value_interval_n(row), *[""] * 2 * neutral, strip]))
@@ -191,12 +192,6 @@ def _choice_table(measures: Measures) -> Table:
         rows.append(Row([about_position, Number(row), "", Number(row, part="n"), "", "", ""]))
     titles = ["accuracy", "SD", "bias", "SD"] if means else ["accuracy", "95 % CI", "n", "bias", "95 % CI"]
     return Table(_columns(["context"], titles, BIAS_SCALE), rows, legend=[wording.BIAS_SCORE])
-
-
-def _row_title(row: Measure) -> str:
-    if "position" in row.groups:
-        return f"answers {row.groups['position']}"
-    return f"{row.groups['direction']} pairs" if "direction" in row.groups else row.name
 
 
 def _task_scores(measures: Measures) -> Table:

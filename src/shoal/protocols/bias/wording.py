@@ -41,10 +41,6 @@ def count_of(unit: str, runs: int, missing: int) -> str:
     return several(runs, unit) + (f", undefined in {missing}" if missing else "")
 
 
-def neutral_pairs(count: int) -> str:
-    return f"{several(count, 'neutral pair')} in n, counted for neither side"
-
-
 def no_vector(texts: Sequence[str]) -> str:
     return f"no vector for {some(texts)}: left out" if texts else ""
 
@@ -56,10 +52,6 @@ def partitions(count: int, exact: bool, move_words: bool) -> str:
 
 def by_coin_flips(chance: float) -> str:
     return f"{100 * chance:.1f} % by coin flips"
-
-
-def means_by_diagnostic(names: Sequence[str], means: Sequence[float]) -> str:
-    return ", ".join(f"{name} {shown(mean, SHARE)}" for name, mean in zip(names, means, strict=True))
 
 
 def finetuned(rows: int, majority: float, removed: int) -> str:
@@ -77,11 +69,16 @@ def unmatched(context: str, errors: int, accuracy: Sequence[float], bias: Sequen
     )
 
 
-def unmatched_pairs(errors: int, low: float, high: float) -> str:
-    return (
-        f"{several(errors, 'pair')} without an answer: the score is {100 * low:.1f} % if none of them prefers the "
-        f"stereotype, {100 * high:.1f} % if all do"
-    )
+def about_pairs(neutral: int, errors: int, preferred: int, total: int) -> str:
+    """Return what neutral pairs and pairs without an answer mean for a score."""
+    notes = [f"{several(neutral, 'neutral pair')} in n, counted for neither side"] if neutral else []
+    if 0 < errors < total:
+        low, high = (f"{100 * count / total:.1f} %" for count in (preferred, preferred + errors))
+        notes.append(
+            f"{several(errors, 'pair')} without an answer: the score is {low} if none of them prefers the "
+            f"stereotype, {high} if all do"
+        )
+    return "; ".join(notes)
 
 
 # Findings
