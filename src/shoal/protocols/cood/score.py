@@ -20,13 +20,8 @@ from .settings import Settings
 TEST = {"split": "test"}
 SETUP = ("model", "data", "K", "control", "template", "names", "unseen")
 """Groups that describe a setup: everything that makes jobs differ except the seed."""
-ALWAYS = ("K", "control")
-"""Groups of every measure of a comparison; the others only where setups differ."""
-CURVES: tuple[tuple[str, Mapping[str, str]], ...] = (
-    *((of.name, of.groups) for of in QUANTITIES),
-    ("validation accuracy", {"kind": "ID"}),
-)
-"""Quantities with a curve over epochs: name and groups."""
+VALIDATION = replace(QUANTITIES[0], name="validation accuracy")
+"""With equal weights for the four trained combinations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +120,12 @@ def cases_of(cases: Sequence[Case], split: str) -> list[Case]:
 
 
 def _validation(settings: Settings, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Measure:
-    """Return the accuracy on validation texts in the four trained combinations, with equal weights."""
-    of = replace(QUANTITIES[0], name="validation accuracy")
+    """Return the accuracy on validation texts in the four trained combinations."""
     chosen = cases_of(cases, "validation")
     if not chosen:
-        return Measure(of.name, None, 0, of.groups, reason=wording.NO_VALIDATION)
+        return Measure(VALIDATION.name, None, 0, VALIDATION.groups, reason=wording.NO_VALIDATION)
     grid = grid_of(chosen, [outcomes])
-    return _measure(of, grid, replicates(grid, np.random.default_rng(settings.seed)))
+    return _measure(VALIDATION, grid, replicates(grid, np.random.default_rng(settings.seed)))
 
 
 def _selection(built: Built, chosen: str, validation: Measure, *, alone: bool) -> list[Measure]:
@@ -157,11 +151,11 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
     by_setup: dict[tuple[tuple[str, str], ...], list[Result]] = {}
     for result in results:
         by_setup.setdefault(tuple(setup_of(result).items()), []).append(result)
-    differ = [name for name in SETUP if len({dict(setup)[name] for setup in by_setup}) > 1]
+    named = {"K", "control", *(name for name in SETUP if len({dict(setup)[name] for setup in by_setup}) > 1)}
     rows: list[Measure] = []
     findings: list[Finding] = []
     for setup, of_setup in by_setup.items():
-        groups = {name: value for name, value in setup if name in ALWAYS or name in differ}
+        groups = {name: value for name, value in setup if name in named}
         cases = {case.id: case for result in of_setup for case in cases_of(result.cases, "test")}
         grid = grid_of(list(cases.values()), [result.outcomes for result in of_setup])
         seeds = sorted(int(result.job["settings"]["seed"]) for result in of_setup)
@@ -193,9 +187,9 @@ def _over_epochs(results: Sequence[Result], groups: Mapping[str, str]) -> list[M
     measures = [row for result in results for row in result.measures if "epoch" in row.groups]
     rows = []
     for epoch in dict.fromkeys(row.groups["epoch"] for row in measures):
-        for name, kind in CURVES:
-            wanted = {**kind, "epoch": epoch}
-            matching = [row for row in measures if (row.name, row.groups) == (name, wanted)]
+        for of in (*QUANTITIES, VALIDATION):
+            wanted = {**of.groups, "epoch": epoch}
+            matching = [row for row in measures if (row.name, row.groups) == (of.name, wanted)]
             if by_seed := [row for row in matching if row.value is not None]:
                 rows.append(_mean(by_seed, {**groups, **wanted}))
     return rows

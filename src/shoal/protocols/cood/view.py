@@ -145,7 +145,9 @@ def _comparison(
         if finding.groups in probes
     ]
     blocks.append(_setups(rows, setups))
-    blocks += [_grid(rows, probes, _class_names(results))] if probes else []
+    roles = [result.job["about"]["roles"] for result in results]
+    classes = roles[0] if all(each == roles[0] for each in roles) else {role: role for role in ROLES}
+    blocks += [_grid(rows, probes, classes)] if probes else []
     blocks += _sizes(rows, setups)
     for setup in probes:
         blocks += _epochs(measures, setup, title=f"over epochs: {_setup_name(setup)}")
@@ -153,12 +155,6 @@ def _comparison(
     several = any(row.interval_method.startswith("seeds") for row in gaps)
     notes = [*dict.fromkeys(row.note for row in gaps if row.note), wording.interval_note(several)]
     return Section(blocks=blocks, notes=notes)
-
-
-def _class_names(results: Sequence[Result]) -> Groups:
-    """Return the class of each role; the roles themselves where jobs differ."""
-    roles = [result.job["about"]["roles"] for result in results]
-    return roles[0] if all(each == roles[0] for each in roles) else {role: role for role in ROLES}
 
 
 def _grid(measures: Measures, probes: Sequence[Groups], classes: Groups) -> HeatMap:
