@@ -35,16 +35,11 @@ def parts(settings: Settings) -> list[Settings]:
     plain = replace(settings, tests=(), columns=(), tasks=(), representation=settings.representation[:1])
     jobs = []
     for name in settings.diagnostic:
-        alone = replace(plain, diagnostic=(name,))
-        if name.startswith("crows"):
-            alone = replace(alone, columns=settings.columns)
-        kinds = [alone]
+        own = {"columns": settings.columns} if name.startswith("crows") else {}
+        kinds = plain.representation
         if has_vectors(name):
-            kinds = [
-                replace(alone, tests=settings.tests, representation=(kind,))
-                for kind in settings.representation
-            ]
-        jobs += kinds
+            own, kinds = {"tests": settings.tests}, settings.representation
+        jobs += [replace(plain, diagnostic=(name,), representation=(kind,), **own) for kind in kinds]
     for name, diagnostics in (("tests", "seat and clusters"), ("columns", "crows and crows_choice")):
         if getattr(settings, name) and not any(getattr(job, name) for job in jobs):
             raise PlanError(

@@ -120,10 +120,12 @@ def between_diagnostics(one: Family, other: Family) -> Iterator[Measure]:
         groups = {"recipe": one.recipe, "diagnostic": " and ".join(names), "category": concept}
         difference = pairs[:, 0] - pairs[:, 1]
         interval = defined(mean_t_interval(difference))
+        note = ", ".join(
+            f"{name} {shown(side.mean(), SHARE)}" for name, side in zip(names, pairs.T, strict=True)
+        )
         yield Measure(
             "difference between diagnostics", float(difference.mean()), len(pairs), groups,
-            within(interval, -1.0, 1.0) if interval else None, "t over checkpoints" if interval else "",
-            note=", ".join(f"{name} {shown(side.mean(), SHARE)}" for name, side in zip(names, pairs.T, strict=True)),
+            within(interval, -1.0, 1.0) if interval else None, "t over checkpoints" if interval else "", note=note,
         )  # fmt: skip
 
 

@@ -24,16 +24,13 @@ def pairs() -> list[Pair]:
     for template in TEMPLATES:
         for job in (*WOMENS_JOBS, *MENS_JOBS):
             women_first = job in WOMENS_JOBS
+            direction = "stereo" if women_first else "antistereo"
             # With all names, a preference for a name would cancel out.
-            names = (
-                list(zip(WOMEN, MEN, strict=True))[:4]
-                if women_first
-                else list(zip(MEN, WOMEN, strict=True))[4:]
-            )
-            for more, less in [*names, ("She", "He") if women_first else ("He", "She")]:
+            half = slice(0, 4) if women_first else slice(4, 8)
+            for woman, man in [*zip(WOMEN[half], MEN[half], strict=True), ("She", "He")]:
+                more, less = (woman, man) if women_first else (man, woman)
                 sentences = template.format(more, job), template.format(less, job)
-                direction = "stereo" if women_first else "antistereo"
-                category = "names" if (more, less) in names else "pronouns"
+                category = "pronouns" if woman == "She" else "names"
                 examples.append(Pair(str(len(examples)), *sentences, direction, category))
     return examples
 
@@ -65,9 +62,8 @@ def tests() -> list[AssociationTest]:
     in_sentences = []
     for category, members in sets:
         article = "a " if category.endswith("Jobs") else ""
-        in_sentences.append(
-            WordSet(category, tuple(f"This is {article}{word}." for word in members), members)
-        )
+        texts = tuple(f"This is {article}{word}." for word in members)
+        in_sentences.append(WordSet(category, texts, members))
     return [AssociationTest("names-jobs", *words), AssociationTest("sent-names-jobs", *in_sentences)]
 
 
