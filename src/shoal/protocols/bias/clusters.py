@@ -30,7 +30,7 @@ STARTS = 5
 """Clusterings over which the numbers are means."""
 RESTARTS = 10
 """Of k-means."""
-Codes = NDArray[np.int64]
+Codes = NDArray[np.integer]
 ACCURACY, CHANCE = "cluster accuracy", "chance accuracy"
 NAMES = (ACCURACY, CHANCE, "p value")
 

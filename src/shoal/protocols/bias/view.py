@@ -177,6 +177,7 @@ def _choice_table(measures: Measures) -> Table:
         about = {key: row.groups[key] for key in ("category", "context")}
         whole = about["category"] == "all"
         label = Words(slice_title(about) if whole else f"  {slice_title(about)}", "strong" if whole else "")
+        cells: list[Cell]
         if means:
             bias = first(measures, "mean over checkpoints", of=BIAS, **about)
             sds = [first(measures, "sd over checkpoints", of=of, **about) for of in (ACCURACY, BIAS)]

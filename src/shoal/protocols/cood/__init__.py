@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import PurePath
+from typing import Any
 
 from ...core.errors import PlanError
 from ...core.records import Answer, Example, Result
@@ -53,8 +54,8 @@ def parts(settings: Settings) -> list[Settings]:
     if isinstance(settings.names, dict):
         settings = replace(settings, names=(settings.names,))
     lists = {name: getattr(settings, name) for name in ("control", "per_label", "template", "names", "shots")}
-    each = [[(value,) for value in values] or [()] for values in lists.values()]
-    return [replace(settings, **dict(zip(lists, values, strict=True))) for values in product(*each)]
+    single: list[list[Any]] = [[(value,) for value in values] or [()] for values in lists.values()]
+    return [replace(settings, **dict(zip(lists, values, strict=True))) for values in product(*single)]
 
 
 def title(settings: Settings) -> str:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ...core.errors import PlanError
 from ...core.files import refusing, writing
@@ -77,7 +78,7 @@ def class_words(settings: Settings) -> dict[str, str]:
 def build(settings: Settings, progress: Progress = silent) -> Built:
     """Build the test and validation cases, which are the same for every seed and K."""
     parts, shape = split_texts(settings), shape_of(settings)
-    about = {"data": settings.data, "roles": roles_of(settings), "words": dict(shape.words)}
+    about: dict[str, Any] = {"data": settings.data, "roles": roles_of(settings), "words": dict(shape.words)}
     about |= {"rows": parts.pool.rows, "dropped": dict(parts.pool.dropped), "left": len(parts.training)}
     test = _cases(shape, parts.test, CELLS, "test")
     return Built(test + _cases(shape, parts.validation, cells_of("ID"), "validation"), LABELS, about=about)

@@ -125,12 +125,14 @@ class Grid:
         """Return a quantity for each seed; NaN if a seed has no answer in one of its cells."""
         values = self.values[:, [COLUMNS.index(column) for column in weights]]
         rates = ratio(np.nansum(values, axis=0), (~np.isnan(values)).sum(axis=0))
-        return np.array(list(weights.values())) @ rates  # type: ignore[no-any-return]
+        quantity: Floats = np.array(list(weights.values())) @ rates
+        return quantity
 
 
 def ratio(sums: Floats, counts: NDArray[Any]) -> Floats:
     """Return sums over counts; NaN where the count is 0."""
-    return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    means: Floats = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    return means
 
 
 def grid_of(cases: Sequence[Case], runs: Sequence[Sequence[Outcome]]) -> Grid:

@@ -92,8 +92,8 @@ def _matrix(result: Result) -> Table:
     for y in ROLES:
         cells: list[Cell] = [Words(about["roles"][y], "strong")]
         for cell in (f"{y}/{t}" for t in ROLES):
-            tones, row = ("strong", TONES[CELLS[cell]]), _accuracy(result.measures, {}, cell)
-            cells.append(Number(row, tones, CELLS[cell], "value and interval"))
+            kind, row = CELLS[cell], _accuracy(result.measures, {}, cell)
+            cells.append(Number(row, ("strong", TONES[kind]), kind, "value and interval"))
         rows.append(Row(cells))
     titles = ["text is …", *(template.replace(SLOT, about["words"][t]) for t in ROLES)]
     return Table([Column(title, "left") for title in titles], rows)
