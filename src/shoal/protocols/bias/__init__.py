@@ -35,7 +35,7 @@ def parts(settings: Settings) -> list[Settings]:
     plain = replace(settings, tests=(), columns=(), tasks=(), representation=settings.representation[:1])
     jobs = []
     for name in settings.diagnostic:
-        own = {"columns": settings.columns} if name.startswith("crows") else {}
+        own: dict[str, Any] = {"columns": settings.columns} if name.startswith("crows") else {}
         kinds = plain.representation
         if has_vectors(name):
             own, kinds = {"tests": settings.tests}, settings.representation
