@@ -61,7 +61,6 @@ def test_data_are_found_in_a_folder_of_data_sets(tmp_path):
             {"data": "example", "diagnostic": "seat", "tests": "weat1"},
             "no association test 'weat1' in the example",
         ),
-        ({"data": "example", "diagnostic": "crows,seat"}, "a job takes one diagnostic"),
         ({"data": "example", "diagnostic": "crow"}, r"unknown diagnostic 'crow'[\s\S]*crows"),
     ],
 )

@@ -129,6 +129,3 @@ def test_two_diagnostics_of_one_concept_are_compared():
     (apart,) = measures.where("difference between diagnostics", category="religion")
     assert (apart.value, apart.n, apart.note) == (pytest.approx(0.25), 3, "crows 75.0, stereoset 50.0")
     assert "difference between diagnostics" in printed(bias.view(settings(), results, measures, ()))
-
-
-# Layout and files

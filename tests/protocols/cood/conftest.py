@@ -6,10 +6,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from shoal.core.records import Answers, Measures, Result
 from shoal.protocols import cood
+from shoal.protocols.cood.grid import LABELS as TARGETS
+from shoal.protocols.cood.grid import target
 from shoal.runs.results import audit as run_audit
 
 LABELS = ("positive", "negative", "neutral")
@@ -79,3 +82,19 @@ def scored() -> Callable[..., Result]:
         )
 
     return score
+
+
+@pytest.fixture
+def made(settings, scored) -> Callable[..., Result]:
+    """The result of a job in which each cell is right with some probability; `noise` seeds which."""
+
+    def make(rates: dict[str, float], noise: int = 0, **given: Any) -> Result:
+        part = settings(**{"test_per_label": 20, **given})
+        rng = np.random.default_rng(noise)
+        answers = []
+        for case in cood.build(part).cases:
+            right = TARGETS.index(target(case.groups["cell"]))
+            answers.append(right if rng.random() < rates[case.groups["kind"]] else 1 - right)
+        return scored(part, Answers(TARGETS, np.array(answers)))  # type: ignore[no-any-return]
+
+    return make

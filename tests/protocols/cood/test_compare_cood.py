@@ -3,27 +3,9 @@
 import numpy as np
 import pytest
 
-from shoal.core.records import Answers, Measure, Result
+from shoal.core.records import Answers, Measure
 from shoal.protocols import cood
 from shoal.protocols.cood.grid import KINDS, LABELS, target
-
-
-@pytest.fixture
-def made(settings, scored):
-    """The result of a job in which each cell is right with some probability; `noise` seeds which."""
-
-    def make(rates: dict[str, float], noise: int = 0, model: str = "hf:one", **given) -> Result:
-        part = settings(test_per_label=20, **given)
-        cases = cood.build(part).cases
-        rng = np.random.default_rng(noise)
-        answers = []
-        for case in cases:
-            right = LABELS.index(target(case.groups["cell"]))
-            answers.append(right if rng.random() < rates[case.groups["kind"]] else 1 - right)
-        return scored(part, Answers(LABELS, np.array(answers)), model)  # type: ignore[no-any-return]
-
-    return make
-
 
 RATES = {"ID": 0.9, "COOD": 0.3, "OOD": 0.5}
 

@@ -1,30 +1,12 @@
 """Two COOD results on the same texts, through the comparison that serves every protocol."""
 
-import numpy as np
 import pytest
 
 from shoal.comparing.pairs import Choices, compare
-from shoal.core.records import Answers, Result
-from shoal.protocols import cood
-from shoal.protocols.cood.grid import CELLS, KINDS, LABELS, cells_of, target
+from shoal.core.records import Result
+from shoal.protocols.cood.grid import CELLS, KINDS, cells_of
 
 CHOICES = Choices(shuffles=500)
-
-
-@pytest.fixture
-def thrown(settings, scored):
-    """A result whose answers to the same 30 texts of each class are right with these probabilities by kind."""
-
-    def throw(noise: int, rates: dict[str, float], **given) -> Result:
-        part = settings(test_per_label=30, **given)
-        rng = np.random.default_rng(noise)
-        answers = []
-        for case in cood.build(part).cases:
-            right = LABELS.index(target(case.groups["cell"]))
-            answers.append(right if rng.random() < rates[case.groups["kind"]] else 1 - right)
-        return scored(part, Answers(LABELS, np.array(answers)))  # type: ignore[no-any-return]
-
-    return throw
 
 
 def rates_by_hand(result: Result) -> dict[str, float]:
@@ -54,9 +36,9 @@ def by_hand(result: Result) -> dict[tuple[str, str], float]:
     }
 
 
-def test_every_cell_and_kind_differs_by_what_is_computed_by_hand(thrown):
-    a = thrown(1, {"ID": 0.9, "COOD": 0.3, "OOD": 0.5})
-    b = thrown(2, {"ID": 0.8, "COOD": 0.7, "OOD": 0.4})
+def test_every_cell_and_kind_differs_by_what_is_computed_by_hand(made):
+    a = made({"ID": 0.9, "COOD": 0.3, "OOD": 0.5}, noise=1, test_per_label=30)
+    b = made({"ID": 0.8, "COOD": 0.7, "OOD": 0.4}, noise=2, test_per_label=30)
     comparison = compare([a], [b], CHOICES)
     before, after = by_hand(a), by_hand(b)
     rows = {(row.measure, row.name): row for row in comparison.rows}

@@ -16,7 +16,7 @@ from ...core.records import Answer, Example, Result
 from ...models.asking import answer_batch
 from ..base import Built, Listing, Scored
 from . import training
-from .build import build, find_diagnostic, has_vectors
+from .build import build, has_vectors, module_of
 from .checkpoints import compare
 from .settings import Settings
 from .view import view
@@ -29,44 +29,32 @@ __all__ = ["Settings", "ask", "build", "compare", "listing", "parts", "recipe", 
 
 def parts(settings: Settings) -> list[Settings]:
     """Return a job per diagnostic, per representation if it uses vectors, and per downstream task."""
-    _refuse_unused(settings)
     names = [task.name for task in settings.tasks]
-    for name in names:
-        if names.count(name) > 1:
-            raise PlanError(f"tasks: two tasks are called {name!r}", fix="use another name for each task")
-    first = settings.representation[:1]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise PlanError(f"tasks: two tasks are called {twice[0]!r}", fix="use another name for each task")
+    plain = replace(settings, tests=(), columns=(), tasks=(), representation=settings.representation[:1])
     jobs = []
     for name in settings.diagnostic:
-        vectors = has_vectors(name)
-        alone = replace(settings, diagnostic=(name,), tasks=(), tests=settings.tests if vectors else ())
-        alone = alone if name.startswith("crows") else replace(alone, columns=())
-        kinds = settings.representation if vectors else first
-        jobs += [replace(alone, representation=(kind,)) for kind in kinds]
-    downstream = replace(
-        settings, diagnostic=(), data="", tests=(), columns=(), limit=0, representation=first
-    )
-    return [*jobs, *(replace(downstream, tasks=(task,)) for task in settings.tasks)]
-
-
-def _refuse_unused(settings: Settings) -> None:
-    """Raise an error for tests or columns that no chosen diagnostic uses."""
-    uses = {
-        "tests": ("seat and clusters", any(map(has_vectors, settings.diagnostic))),
-        "columns": ("crows and crows_choice", any(name.startswith("crows") for name in settings.diagnostic)),
-    }
-    for name, (diagnostics, is_used) in uses.items():
-        if getattr(settings, name) and not is_used:
+        own: dict[str, Any] = {"columns": settings.columns} if name.startswith("crows") else {}
+        kinds = plain.representation
+        if has_vectors(name):
+            own, kinds = {"tests": settings.tests}, settings.representation
+        jobs += [replace(plain, diagnostic=(name,), representation=(kind,), **own) for kind in kinds]
+    for name, diagnostics in (("tests", "seat and clusters"), ("columns", "crows and crows_choice")):
+        if getattr(settings, name) and not any(getattr(job, name) for job in jobs):
             raise PlanError(
                 f"{name} are for {diagnostics}, not for {', '.join(settings.diagnostic)}",
                 fix=f"remove {name}, or add such a diagnostic",
             )
+    downstream = replace(plain, diagnostic=(), data="", limit=0)
+    return [*jobs, *(replace(downstream, tasks=(task,)) for task in settings.tasks)]
 
 
 def title(settings: Settings) -> str:
     if settings.tasks:
         return f"downstream-{settings.tasks[0].name}"
-    words = [*settings.diagnostic, *(settings.representation if has_vectors(settings.diagnostic[0]) else ())]
-    return "-".join(words)
+    (name,) = settings.diagnostic
+    return "-".join([name, *settings.representation]) if has_vectors(name) else name
 
 
 def recipe(settings: Settings, model: str) -> "Recipe | None":
@@ -80,14 +68,14 @@ def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example
     """Query the model for log-probabilities, vectors, or the labels of a task."""
     if settings.tasks:
         return list(answer_batch(model, built, examples))
-    return find_diagnostic(settings).ask(settings, model, built, examples)
+    return module_of(*settings.diagnostic).ask(settings, model, built, examples)
 
 
 def score(settings: Settings, built: Built, answers: Any) -> Scored:
     *_, last = answers.values()
     if settings.tasks:
         return training.score_task(built, last)
-    return find_diagnostic(settings).score(settings, built.cases, last)
+    return module_of(*settings.diagnostic).score(settings, built.cases, last)
 
 
 def listing(result: Result) -> Listing:

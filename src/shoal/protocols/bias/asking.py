@@ -5,6 +5,7 @@ A failure on one example becomes that example's error; an error of the model its
 
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,21 +28,14 @@ Floats = NDArray[np.float64]
 Query = Callable[[Sequence[Example]], Sequence[Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """The reason why an example has no answer."""
-
-    reason: str
-
-
 def answers(kind: Literal["tokens", "vector"], query: Query, examples: Sequence[Example]) -> list[Answer]:
-    """Return an answer for each example; an example for which `query` raises becomes an error.
+    """Return an answer for each example; one for which `query` raises, or returns a text, becomes an error.
 
     Query all at once, one by one after a failure.
     """
     try:
         return [
-            Answer("", kind, None, data.reason) if isinstance(data, Failed) else Answer("", kind, data)
+            Answer("", kind, None, data) if isinstance(data, str) else Answer("", kind, data)
             for data in query(examples)
         ]
     except ModelError:
@@ -55,9 +49,9 @@ def answers(kind: Literal["tokens", "vector"], query: Query, examples: Sequence[
 def query_fitting(
     model: Any, lengths: Sequence[int], query: Callable[[list[int]], Sequence[Any]]
 ) -> list[Any]:
-    """Query by position the inputs that are not too long for the model, and return Failed for the others."""
+    """Query by position the inputs that are not too long for the model; the others get an error message."""
     rows: list[Any] = [
-        Failed(f"{length:,} tokens; the model takes {model.longest:,}") if length > model.longest else None
+        f"{length:,} tokens; the model takes {model.longest:,}" if length > model.longest else None
         for length in lengths
     ]
     fitting = [at for at, row in enumerate(rows) if row is None]
@@ -126,28 +120,21 @@ def likelihoods(
         len(with_begin(model.tokenizer, ids) if kind == "causal" else ids) for ids in encoded["input_ids"]
     ]
 
+    def positions(at: int) -> list[int]:
+        special = encoded["special_tokens_mask"][at]
+        places = [place for place, is_special in enumerate(special) if not is_special]
+        if start := starts[at]:
+            places = [place for place in places if encoded["offset_mapping"][at][place][1] > start]
+        return places if only is None else [place for place in places if place in only[at]]
+
     def query(fitting: list[int]) -> list[Any]:
-        places = [_positions(encoded, at, starts[at]) for at in fitting]
-        if only is not None:
-            places = [
-                [place for place in row if place in only[at]] for at, row in zip(fitting, places, strict=True)
-            ]
-        scores = model.log_likelihood([(texts[at],) for at in fitting], places)
+        scores = model.log_likelihood([(texts[at],) for at in fitting], list(map(positions, fitting)))
         tokens = [model.tokenizer.convert_ids_to_tokens(encoded["input_ids"][at]) for at in fitting]
         return [
             _token_row(kind, names, row, row.positions) for names, row in zip(tokens, scores, strict=True)
         ]
 
     return query_fitting(model, lengths, query)
-
-
-def _positions(encoded: Any, at: int, start: int) -> list[int]:
-    """Return the positions of a text's tokens from a character on, without special tokens."""
-    special = encoded["special_tokens_mask"][at]
-    if not start:
-        return [place for place, is_special in enumerate(special) if not is_special]
-    ends = [end for _, end in encoded["offset_mapping"][at]]
-    return [place for place, end in enumerate(ends) if end > start and not special[place]]
 
 
 def _token_row(kind: str, tokens: list[str], row: TokenScores, positions: Sequence[int]) -> dict[str, Any]:
@@ -169,17 +156,14 @@ def find_tests(path: Path | None, names: Sequence[str]) -> list[AssociationTest]
     if path is not None:
         return read_tests(path, names)
     shipped = {test.name: test for test in example.tests()}
-    unknown = [name for name in names if name not in shipped]
-    if unknown:
-        raise PlanError(
-            f"no association test {unknown[0]!r} in the example",
-            why=f"it has {', '.join(shipped)}",
-            fix="use one of those, or data = FOLDER with other tests",
-        )
+    for name in names:
+        if name not in shipped:
+            fix = f"use {' or '.join(shipped)}, or data = FOLDER with other tests"
+            raise PlanError(f"no association test {name!r} in the example", fix=fix)
     return [shipped[name] for name in names or shipped]
 
 
-def ask_vectors(settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:
+def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:
     """Return a vector for each text, to seven digits, null if the model has none."""
     if isinstance(model, Untrained):
         raise model.refuse()
@@ -228,18 +212,14 @@ def split_sets(case: Case, rows: Sequence[Answer]) -> tuple[list[VectorSet], lis
     """Return the sets of a test, the texts without a vector, and the number of errors among them."""
     sets: list[VectorSet] = []
     missing: list[str] = []
-    errors, start = 0, 0
+    pairs = zip(case.examples, rows, strict=True)
     for size in case.meta["sizes"]:
         members, words = [], []
-        for place in range(start, start + size):
-            text, word = case.examples[place]
-            vector = None if rows[place].error else rows[place].data["vector"]
-            errors += bool(rows[place].error)
-            if vector is None:
+        for (text, word), row in islice(pairs, size):
+            if row.error or row.data["vector"] is None:
                 missing.append(text if len(text) < 40 else text[:37] + "...")
-                continue
-            members.append(vector)
-            words.append(word or text)
+            else:
+                members.append(row.data["vector"])
+                words.append(word or text)
         sets.append(VectorSet(np.array(members, dtype=np.float64), words))
-        start += size
-    return sets, missing, errors
+    return sets, missing, sum(bool(row.error) for row in rows)

@@ -74,22 +74,13 @@ def has_vectors(name: str) -> bool:
     return module_of(name).ASKS == "vectors"
 
 
-def find_diagnostic(settings: Settings) -> DiagnosticModule:
-    if len(settings.diagnostic) != 1:
-        raise PlanError(
-            f"diagnostic = {list(settings.diagnostic)}: a job takes one diagnostic",
-            fix="shoal run PLAN runs several",
-        )
-    return module_of(settings.diagnostic[0])
-
-
 def build(settings: Settings, progress: Progress = silent) -> Built:
     """Return the cases of the diagnostic, or a sample of them, or those of a downstream task."""
     if settings.tasks:
         from .training import build_task
 
         return build_task(settings)
-    module = find_diagnostic(settings)
+    module = module_of(*settings.diagnostic)
     whole = module.make_cases(find_data(settings), settings)
     labels = module.LABELS if module.ASKS == "options" else None
     if not settings.limit or settings.limit >= len(whole):
@@ -101,7 +92,8 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
 
 def find_data(settings: Settings) -> Path | None:
     """Return the file or folder of the diagnostic, None for the example."""
-    module, (name,) = find_diagnostic(settings), settings.diagnostic
+    (name,) = settings.diagnostic
+    module = module_of(name)
     if not settings.data:
         raise PlanError(
             f"bias needs data for {name}",
@@ -114,15 +106,12 @@ def find_data(settings: Settings) -> Path | None:
     path = Path(settings.data)
     if not path.exists():
         raise DataError(f"{path}: no such file or folder", fix='give a file, its folder, or "example"')
-    if path.is_file():
-        return path
     folders = [path / module.FOLDER, path]
-    for folder in folders:
-        present = [folder / file for file in module.FILES if (folder / file).is_file()]
-        if present:
-            return present[0]
-        if not module.FILES and folder.is_dir() and any(folder.glob("*.jsonl*")):
-            return folder
+    files = [folder / file for folder in folders for file in module.FILES]
+    tests = [] if module.FILES else [folder for folder in folders if any(folder.glob("*.jsonl*"))]
+    present = [path, *tests] if path.is_file() else [*filter(Path.is_file, files), *tests]
+    if present:
+        return present[0]
     raise DataError(
         f"{path}: no data for {name}",
         why=f"looked for {' or '.join(module.FILES) or '*.jsonl'} in {' and in '.join(map(str, folders))}",

@@ -5,12 +5,11 @@ a cluster, and its outcome is 1 if the stereotype is preferred (`docs/method/bia
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
-from ...core.measures import FEW_CASES
+from ...core.measures import FEW_CASES, SHARE, shown
 from ...core.records import Finding, Measure, Measures, Result
 from ...stats import reliability
 from ...stats.intervals import mean_t_interval, within
@@ -27,7 +26,6 @@ from .family import (
     Family,
     Floats,
     Groups,
-    case_table,
     checkpoint_name,
     defined,
     families,
@@ -35,28 +33,19 @@ from .family import (
     is_in,
     over_checkpoints,
     recipe_name,
-    shared_cases,
     slice_title,
 )
 from .settings import Settings
 from .training import compare_tasks
 
-CURVES = (
-    SCORE,
-    BIAS,
-    "language modelling score",
-    "icat",
-    "effect size",
-    "cluster accuracy",
-    "chance accuracy",
-)
+OTHER_SCORES = (DECIDED, "language modelling score", "icat")
+CURVES = (SCORE, BIAS, *OTHER_SCORES[1:], "effect size", "cluster accuracy", "chance accuracy")
 """Scores that are followed over training."""
 LARGE_SD = 0.025
 """The paper prints larger SDs in bold."""
 NEAR, FAR = 0.02, 0.05
 """Straddling: one checkpoint within 2 points of one half, another at least 5 points above it."""
 ROUNDING = 1e-9
-OTHER_SCORES = (DECIDED, "language modelling score", "icat")
 AGAINST = "checkpoints against the majority"
 """The group of Figure 1."""
 
@@ -101,7 +90,7 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
 
 def between_representations(one: Family, other: Family) -> Iterator[Measure]:
     """Yield how often two representations of the same checkpoints agree on the sign of a test."""
-    same = []
+    same: list[bool] = []
     for slice_, _ in one.final_slices("effect size"):
         first, second = (family.defined_values("effect size", slice_) for family in (one, other))
         same += [np.sign(first[name]) == np.sign(second[name]) for name in first if name in second]
@@ -113,25 +102,30 @@ def between_representations(one: Family, other: Family) -> Iterator[Measure]:
 
 def between_diagnostics(one: Family, other: Family) -> Iterator[Measure]:
     """Yield the difference of the scores of each concept that both diagnostics have (3.1 of the paper)."""
-    sides = (one, other)
-    concepts = [module_of(family.diagnostic).CONCEPTS for family in sides]
-    by_category = [
-        {slice_["category"]: family.defined_values(SCORE, slice_) for slice_, _ in whole_slices(family)}
-        for family in sides
-    ]
-    for concept in [name for name in concepts[0] if name in concepts[1]]:
-        scores = [side.get(names[concept], {}) for side, names in zip(by_category, concepts, strict=True)]
-        pairs = np.array([[side[name] for side in scores] for name in scores[0] if name in scores[1]])
+    by_concept: list[dict[str, dict[str, float]]] = []
+    for family in (one, other):
+        slices = {slice_["category"]: slice_ for slice_, _ in whole_slices(family)}
+        concepts = module_of(family.diagnostic).CONCEPTS
+        by_concept.append({
+            concept: family.defined_values(SCORE, slices[name])
+            for concept, name in concepts.items()
+            if name in slices
+        })  # fmt: skip
+    names = [one.diagnostic, other.diagnostic]
+    for concept in by_concept[0]:
+        first, second = (scores.get(concept, {}) for scores in by_concept)
+        pairs = np.array([[score, second[name]] for name, score in first.items() if name in second])
         if not len(pairs):
             continue
-        names = [family.diagnostic for family in sides]
         groups = {"recipe": one.recipe, "diagnostic": " and ".join(names), "category": concept}
         difference = pairs[:, 0] - pairs[:, 1]
         interval = defined(mean_t_interval(difference))
+        note = ", ".join(
+            f"{name} {shown(side.mean(), SHARE)}" for name, side in zip(names, pairs.T, strict=True)
+        )
         yield Measure(
             "difference between diagnostics", float(difference.mean()), len(pairs), groups,
-            within(interval, -1.0, 1.0) if interval else None, "t over checkpoints" if interval else "",
-            note=wording.means_by_diagnostic(names, pairs.mean(axis=0).tolist()),
+            within(interval, -1.0, 1.0) if interval else None, "t over checkpoints" if interval else "", note=note,
         )  # fmt: skip
 
 
@@ -146,11 +140,8 @@ def whole_slices(family: Family) -> list[tuple[dict[str, str], int]]:
 
 def _conclusion(family: Family, measures: Measures) -> str:
     """Return what may be said about a family, and how often its answers change with the wording."""
-    runs, unusable = (
-        len(family.results),
-        [name for name in family.results if name not in family.usable.results],
-    )
-    if unusable:
+    runs, usable = len(family.results), family.usable.results
+    if unusable := [name for name in family.results if name not in usable]:
         text = wording.positions_decide(unusable, runs, family.unit)
     else:
         text = wording.conclusion(measures, runs, family.unit)
@@ -191,19 +182,19 @@ def statements(family: Family) -> dict[str, list[str]]:
 def _recipe(recipe: str, names: Sequence[str], every: Sequence[Family]) -> Iterator[Finding]:
     """Yield which statements about a recipe change between its members, and how far that carries."""
     changing: dict[str, list[str]] = {}
-    counts: dict[str, int] = {}
     families = [family for family in every if family.recipe == recipe]
     unit = families[0].unit if families else wording.CHECKPOINT
     compared: set[str] = set()
+    total = 0
     for family in families:
         if len(family.results) > 1:
             label = wording.family_label(family.diagnostic, family.representation)
             verdicts = statements(family)
-            counts[label] = len(verdicts)
+            total += len(verdicts)
             changing[label] = [name for name, alone in verdicts.items() if len(set(alone)) > 1]
             compared |= family.usable.results.keys()
-    if counts:
-        text = wording.agreement(changing, counts, len(compared), unit)
+    if changing:
+        text = wording.agreement(changing, total, len(compared), unit)
         yield Finding("agreement", text, weight=200.0, groups={"recipe": recipe})
     yield Finding("limits", wording.limits(names, unit), weight=2.0, groups={"recipe": recipe})
 
@@ -215,28 +206,22 @@ def across(family: Family) -> list[Measure]:
     """Return Table 1 and Figure 1."""
     measures: list[Measure] = []
     results = list(family.results.values())
-    cases = shared_cases(results)
-    passed = [[outcome.passed for outcome in result.outcomes] for result in results]
-    outcomes = case_table(results, cases, passed)
+    passed = [{outcome.case_id: outcome.passed for outcome in result.outcomes} for result in results]
+    cases = [case for case in results[0].cases if all(case.id in verdicts for verdicts in passed)]
+    table = [[verdicts[case.id] for verdicts in passed] for case in cases]
+    outcomes = np.array(table, dtype=np.float64).reshape(len(cases), len(results))
     for slice_, n in family.final_slices(SCORE):
-        scores = family.values(SCORE, slice_)
-        groups = {**family.groups, **slice_}
-        known = list(family.defined_values(SCORE, slice_).values())
-        for name, row in zip(family.results, family.rows(SCORE, slice_), strict=True):
-            measures += [replace(row, groups={**groups, "checkpoint": name})] if row else []
-        decided = list(family.defined_values(DECIDED, slice_).values())
-        marks = flags(known, decided) if n >= FEW_CASES else ()
-        measures += over_checkpoints(SCORE, scores, n, groups, flags=marks, unit=family.unit)
-        if len(known) > 1:
+        scores, decided = (list(family.defined_values(name, slice_).values()) for name in (SCORE, DECIDED))
+        measures += family.spread(SCORE, slice_, n, flags(scores, decided) if n >= FEW_CASES else ())
+        if len(scores) > 1:
             members = [place for place, case in enumerate(cases) if is_in(case, slice_)]
-            measures += _overdispersion(outcomes[members], known, n, groups)
+            measures += _overdispersion(outcomes[members], scores, n, {**family.groups, **slice_})
     for name in OTHER_SCORES:
         for slice_, n in family.final_slices(name):
             groups = {**family.groups, **slice_}
             measures += over_checkpoints(name, family.values(name, slice_), n, groups, unit=family.unit)
-    if len(results) > 1 and len(cases):
-        whole = {**family.groups, "category": "all"}
-        measures += _disagreement(outcomes, whole)
+    if len(results) > 1 and cases:
+        measures += _disagreement(outcomes, {**family.groups, "category": "all"})
     return measures
 
 
@@ -274,10 +259,9 @@ def _disagreement(outcomes: Floats, groups: Groups) -> Iterator[Measure]:
     items, runs = outcomes.shape
     counts, undecided = reliability.disagreement_histogram(outcomes)
     chances = reliability.coin_flip_histogram(runs).tolist()
-    rows = [
-        (str(against), count, wording.by_coin_flips(chance))
-        for against, (count, chance) in enumerate(zip(counts.tolist(), chances, strict=True))
-    ]
-    rows += [("undecided", undecided, wording.TIE)] if undecided else []
-    for against, count, note in rows:
-        yield Measure("share of items", count / items, items, {**groups, AGAINST: against}, note=note)
+    for against, (count, chance) in enumerate(zip(counts.tolist(), chances, strict=True)):
+        about, note = {**groups, AGAINST: str(against)}, wording.by_coin_flips(chance)
+        yield Measure("share of items", count / items, items, about, note=note)
+    if undecided:
+        about = {**groups, AGAINST: "undecided"}
+        yield Measure("share of items", undecided / items, items, about, note=wording.TIE)

@@ -4,7 +4,7 @@ For models that answer but give no likelihood, such as most endpoints. A pair pr
 pair whose answer changes with the order is neutral. If most pairs are neutral, the score is not a measurement.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -12,17 +12,13 @@ from typing import Any, ClassVar
 
 from ...core.records import Answer, Case, Example, Finding, Measure, Outcome
 from ...data.bbq import matching_option
-from ...data.crows import read_pairs
-from ...data.stereoset import read_clusters
 from ...models.answer_rows import NO_ANSWER, SAID
 from ...models.asking import answer_batch
 from ..base import Asks, Built, Scored
 from ..degeneracy import DEGENERATE, WEIGHT
-from . import crows, example, stereoset, wording
+from . import crows, stereoset, wording
 from .build import LETTERS
-from .checkpoints import across
 from .crows import categories
-from .family import Family
 from .settings import Settings
 
 LABELS = LETTERS[:2]
@@ -30,44 +26,69 @@ ORDERS = ((0, 1), (1, 0))
 """The places of the sentences: the more stereotypical one first, and second."""
 
 
-def _make_case(
-    identity: str, sentences: Sequence[str], groups: dict[str, str], cluster: str = "", context: str = ""
-) -> Case:
-    """Return a case that shows the stereotypical sentence and the other, in both orders."""
-    lines = [f"Context: {context}"] if context else []
-    examples = []
-    for order in ORDERS:
-        shown = [f"{letter}. {sentences[place]}" for letter, place in zip(LABELS, order, strict=True)]
-        examples.append(("\n".join([*lines, *shown]),))
-    return Case(identity, tuple(examples), None, groups, cluster, {"options": list(sentences)})
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The choice between the first two sentences of each case of another diagnostic."""
+
+    name: str
+    other: ModuleType
+    ASKS: ClassVar[Asks] = "options"
+    LABELS: ClassVar[tuple[str, ...]] = LABELS
+
+    def __getattr__(self, name: str) -> Any:
+        """Return the folder, files and concepts of the other diagnostic, and how checkpoints are compared."""
+        return getattr(self.other, name)
+
+    def make_cases(self, path: Path | None, settings: Settings) -> list[Case]:
+        """Return a case per pair of sentences: the stereotypical one and the other, in both orders."""
+        return [self._in_both_orders(case) for case in self.other.make_cases(path, settings)]
+
+    def _in_both_orders(self, case: Case) -> Case:
+        (*context, first), (*_, second) = case.examples[:2]
+        sentences, examples = [first, second], []
+        for order in ORDERS:
+            shown = [f"{letter}. {sentences[place]}" for letter, place in zip(LABELS, order, strict=True)]
+            examples.append(("\n".join([*(f"Context: {text}" for text in context), *shown]),))
+        groups = {"diagnostic": self.name, "category": case.groups["category"]}
+        return Case(case.id, tuple(examples), None, groups, case.cluster, {"options": sentences})
+
+    def ask(
+        self, settings: Settings, model: Any, built: Built, examples: Sequence[Example]
+    ) -> Sequence[Answer]:
+        return answer_batch(model, built, examples)
+
+    def score(
+        self, settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]
+    ) -> Scored:
+        """Return an outcome per pair, the share that prefers the stereotype, and the share of answers A."""
+        outcomes: list[Outcome] = []
+        column: list[float | None] = []
+        positions: list[bool] = []
+        said: list[list[str]] = []
+        for case, rows in zip(cases, answered, strict=True):
+            sides = [chosen_option(row, case, order) for row, order in zip(rows, ORDERS, strict=True)]
+            said.append([option_text(case, side) for side in sides])
+            if None in sides:
+                error = next(row.error for row, side in zip(rows, sides, strict=True) if side is None)
+                outcomes.append(Outcome(case.id, None, None, error))
+                column.append(None)
+                continue
+            positions += [order[0] == side for order, side in zip(ORDERS, sides, strict=True)]
+            prefers = sides[0] == 0 if sides[0] == sides[1] else None
+            outcomes.append(Outcome(case.id, prefers, 0.0 if prefers is None else 1.0 if prefers else -1.0))
+            column.append(float(prefers is True))
+        measures = list(categories(self.name, cases, outcomes))
+        findings: list[Finding] = []
+        if positions:
+            about = {"diagnostic": self.name, "position": LABELS[0]}
+            first = Measure("position share", sum(positions) / len(positions), len(positions), about)
+            measures.append(first)
+            findings += _order_decides(outcomes, first)
+        return Scored(outcomes, measures, {"preferred": column, SAID: said}, findings)
 
 
-def score(cases: Sequence[Case], answered: Sequence[Sequence[Answer]], diagnostic: str) -> Scored:
-    """Return an outcome per pair, the share that prefers the stereotype, and the share of answers A."""
-    outcomes: list[Outcome] = []
-    column: list[float | None] = []
-    positions: list[bool] = []
-    said: list[list[str]] = []
-    for case, rows in zip(cases, answered, strict=True):
-        sides = [chosen_option(row, case, order) for row, order in zip(rows, ORDERS, strict=True)]
-        said.append([option_text(case, side) for side in sides])
-        if None in sides:
-            error = next(row.error for row, side in zip(rows, sides, strict=True) if side is None)
-            outcomes.append(Outcome(case.id, None, None, error))
-            column.append(None)
-            continue
-        positions += [order[0] == side for order, side in zip(ORDERS, sides, strict=True)]
-        prefers = sides[0] == 0 if sides[0] == sides[1] else None
-        outcomes.append(Outcome(case.id, prefers, 0.0 if prefers is None else 1.0 if prefers else -1.0))
-        column.append(float(prefers is True))
-    measures = list(categories(diagnostic, cases, outcomes))
-    findings: list[Finding] = []
-    if positions:
-        about = {"diagnostic": diagnostic, "position": LABELS[0]}
-        first = Measure("position share", sum(positions) / len(positions), len(positions), about)
-        measures.append(first)
-        findings += _order_decides(outcomes, first)
-    return Scored(outcomes, measures, {"preferred": column, SAID: said}, findings)
+CROWS = Choice("crows_choice", crows)
+STEREOSET = Choice("stereoset_choice", stereoset)
 
 
 def _order_decides(outcomes: Sequence[Outcome], first: Measure) -> Iterator[Finding]:
@@ -90,61 +111,3 @@ def chosen_option(answer: Answer, case: Case, order: Sequence[int]) -> int | Non
 
 def option_text(case: Case, option: int | None) -> str:
     return NO_ANSWER if option is None else str(case.meta["options"][option])
-
-
-# The diagnostics
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The choice between the two sentences of another diagnostic's data."""
-
-    name: str
-    data: ModuleType
-    """The diagnostic whose data it reads."""
-    read: Callable[[Path | None, Settings, str], list[Case]]
-    ASKS: ClassVar[Asks] = "options"
-    LABELS: ClassVar[tuple[str, ...]] = LABELS
-
-    def __getattr__(self, name: str) -> Any:
-        """Return the folder, files and concepts of the data."""
-        return getattr(self.data, name)
-
-    def make_cases(self, path: Path | None, settings: Settings) -> list[Case]:
-        return self.read(path, settings, self.name)
-
-    def ask(
-        self, settings: Settings, model: Any, built: Built, examples: Sequence[Example]
-    ) -> Sequence[Answer]:
-        return answer_batch(model, built, examples)
-
-    def score(
-        self, settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]
-    ) -> Scored:
-        return score(cases, answered, self.name)
-
-    def across(self, family: Family) -> list[Measure]:
-        return across(family)
-
-
-def _pairs(path: Path | None, settings: Settings, name: str) -> list[Case]:
-    pairs = example.pairs() if path is None else read_pairs(path, settings.columns)
-    groups = {"diagnostic": name}
-    return [
-        _make_case(pair.id, (pair.more, pair.less), {**groups, "category": pair.bias_type}) for pair in pairs
-    ]
-
-
-def _clusters(path: Path | None, settings: Settings, name: str) -> list[Case]:
-    clusters = example.clusters() if path is None else read_clusters(path)
-    return [
-        _make_case(
-            cluster.id, cluster.sentences[:2], {"diagnostic": name, "category": cluster.bias_type},
-            cluster.target, cluster.context,
-        )
-        for cluster in clusters
-    ]  # fmt: skip
-
-
-CROWS = Choice("crows_choice", crows, _pairs)
-STEREOSET = Choice("stereoset_choice", stereoset, _clusters)

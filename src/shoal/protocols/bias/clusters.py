@@ -7,8 +7,8 @@ hypergeometric.
 
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy  # its parts are imported at their first use
@@ -19,7 +19,7 @@ from ...core.records import Answer, Basis, Case, Finding, Measure, Outcome
 from ..base import Asks, Scored
 from . import wording
 from .asking import Floats, find_tests, representation_name, split_sets
-from .asking import ask_vectors as ask
+from .asking import ask as ask
 from .family import Family, over_checkpoints
 from .settings import Settings
 
@@ -28,13 +28,11 @@ ASKS: Asks = "vectors"
 CONCEPTS: dict[str, str] = {}
 STARTS = 5
 """Clusterings over which the numbers are means."""
-RESTARTS, ITERATIONS = 10, 300
+RESTARTS = 10
 """Of k-means."""
-Codes = NDArray[np.int64]
+Codes = NDArray[np.integer]
 ACCURACY, CHANCE = "cluster accuracy", "chance accuracy"
 NAMES = (ACCURACY, CHANCE, "p value")
-
-__all__ = ["ASKS", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
 
 
 def make_cases(path: Path | None, settings: Settings) -> list[Case]:
@@ -67,38 +65,31 @@ def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence
     return Scored(outcomes, measures, findings=[Finding("conclusion", text)])
 
 
-def _separability(settings: Settings, case: Case, rows: Sequence[Answer]) -> list[Measure]:
-    groups = {**case.groups, "representation": representation_name(settings, rows)}
-    sets, missing, errors = split_sets(case, rows)
+def _separability(settings: Settings, case: Case, answers: Sequence[Answer]) -> list[Measure]:
+    groups = {**case.groups, "representation": representation_name(settings, answers)}
+    sets, missing, errors = split_sets(case, answers)
     sizes = [len(set_.words) for set_ in sets]
-    counts: dict[str, Any] = {"na": len(missing), "errors": errors}
-    too_few = min(sizes) == 0 or sum(sizes) < 3
-    points = np.empty((0, 0)) if too_few else np.concatenate([set_.vectors for set_ in sets])
-    if too_few or np.ptp(points, axis=0).max() == 0:
-        reason = "too few vectors" if too_few else "all vectors are the same"
-        return [Measure(name, None, sum(sizes), groups, **counts, reason=reason) for name in NAMES]
+    rows = [Measure(name, None, sum(sizes), groups, na=len(missing), errors=errors) for name in NAMES]
+    if min(sizes) == 0 or sum(sizes) < 3:
+        return [replace(row, reason="too few vectors") for row in rows]
+    points = np.concatenate([set_.vectors for set_ in sets])
+    if np.ptp(points, axis=0).max() == 0:
+        return [replace(row, reason="all vectors are the same") for row in rows]
     labels, table = np.repeat([0, 1], sizes), []
     for start in range(STARTS):
         codes = two_means(points, np.random.default_rng([start, zlib.crc32(case.id.encode())]))
         table.append((cluster_accuracy(labels, codes), *chance_accuracy(labels, codes)))
-    accuracy, chance, p = np.mean(table, axis=0).tolist()
-    note = wording.no_vector(missing)
-    n = sum(sizes)
-    return [
-        Measure(ACCURACY, accuracy, n, groups, **counts, note=note, basis=Basis(runs=True)),
-        Measure(CHANCE, chance, n, groups, **counts),
-        Measure("p value", p, n, groups, **counts, note="over all permutations of the labels"),
-    ]
+    values = np.mean(table, axis=0).tolist()
+    accuracy, chance, p = (replace(row, value=value) for row, value in zip(rows, values, strict=True))
+    accuracy = replace(accuracy, note=wording.no_vector(missing), basis=Basis(runs=True))
+    return [accuracy, chance, replace(p, note="over all permutations of the labels")]
 
 
 # k-means and its chance level
 
 
 def two_means(vectors: ArrayLike, rng: Generator) -> Codes:
-    """Return the cluster, 0 or 1, of each vector (a row): k-means with k-means++ starts, the tightest of several.
-
-    Not `scipy.cluster.vq.kmeans2`: it never stops before its last iteration, which takes ten to sixty times as long.
-    """
+    """Return the cluster, 0 or 1, of each vector (a row): k-means with k-means++ starts, the tightest of several."""
     points = np.asarray(vectors, dtype=np.float64)
     points = points - points.mean(axis=0)
     clusterings = [_lloyd(points, _plus_plus(points, rng)) for _ in range(RESTARTS)]
@@ -108,27 +99,15 @@ def two_means(vectors: ArrayLike, rng: Generator) -> Codes:
 def _plus_plus(points: Floats, rng: Generator) -> Floats:
     """Return two centres: a point at random, and another the likelier the farther away."""
     first = points[int(rng.integers(len(points)))]
-    away = ((points - first) ** 2).sum(axis=1)
-    total = away.sum()
-    chances = away / total if total > 0 else np.full(len(points), 1 / len(points))
-    return np.stack([first, points[int(rng.choice(len(points), p=chances))]])
+    away = ((points - first) ** 2).sum(axis=1)  # never all 0, as not all vectors are the same
+    return np.stack([first, points[int(rng.choice(len(points), p=away / away.sum()))]])
 
 
 def _lloyd(points: Floats, centres: Floats) -> tuple[Codes, float]:
     """Return the cluster of each point, and the sum of squared distances to the centres."""
-    squares = (points**2).sum(axis=1)
-    clusters: Codes = np.full(len(points), -1)
-    for _ in range(ITERATIONS):
-        away = squares[:, None] - 2 * points @ centres.T + (centres**2).sum(axis=1)
-        nearest = away.argmin(axis=1)
-        if (nearest == clusters).all():
-            break
-        clusters = nearest
-        for code in (0, 1):
-            members = clusters == code
-            if members.any():
-                centres[code] = points[members].mean(axis=0)
-    return clusters, float(away.min(axis=1).sum())
+    centres, _ = scipy.cluster.vq.kmeans(points, centres, thresh=0)
+    clusters, distances = scipy.cluster.vq.vq(points, centres)
+    return clusters, float((distances**2).sum())
 
 
 def cluster_accuracy(labels: ArrayLike, clusters: ArrayLike) -> float:
@@ -156,13 +135,9 @@ def across(family: Family) -> list[Measure]:
     """Return the accuracy of each pair of concepts over checkpoints, with its chance level."""
     measures: list[Measure] = []
     for slice_, n in family.final_slices(ACCURACY):
-        accuracies = family.values(ACCURACY, slice_)
-        chances = [value for value in family.values(CHANCE, slice_) if value is not None]
+        measures += family.spread(ACCURACY, slice_, n)
         groups = {**family.groups, **slice_}
-        for name, accuracy in zip(family.results, accuracies, strict=True):
-            measures.append(Measure(ACCURACY, accuracy, n, {**groups, "checkpoint": name}))
-        measures += over_checkpoints(ACCURACY, accuracies, n, groups)
-        if chances:
+        if chances := list(family.defined_values(CHANCE, slice_).values()):
             measures.append(Measure(CHANCE, float(np.mean(chances)), n, groups))
             measures += over_checkpoints(CHANCE, chances, n, groups)[:1]
     return measures

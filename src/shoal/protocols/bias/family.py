@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,9 +98,19 @@ class Family:
 
     def measures(self, measures: Sequence[Measure], *, final: bool = True) -> Measures:
         """Return the measures about this family, by default only those at the end of training."""
-        groups = self.groups.items()
-        rows = [row for row in measures if all(row.groups.get(key) == value for key, value in groups)]
+        rows = [row for row in measures if self.groups.items() <= row.groups.items()]
         return Measures(row for row in rows if not (final and "step" in row.groups))
+
+    def spread(self, name: str, slice_: Groups, n: int, flags: Sequence[str] = ()) -> list[Measure]:
+        """Return a measure of each checkpoint, and its mean and SD over them."""
+        groups = {**self.groups, **slice_}
+        each = [
+            replace(row, groups={**groups, "checkpoint": checkpoint})
+            for checkpoint, row in zip(self.results, self.rows(name, slice_), strict=True)
+            if row
+        ]
+        values = self.values(name, slice_)
+        return each + over_checkpoints(name, values, n, groups, flags=flags, unit=self.unit)
 
 
 def _slice(row: Measure) -> dict[str, str]:
@@ -159,20 +168,16 @@ def checkpoint_name(result: Result) -> str:
 def _final_results(results: Sequence[Result]) -> tuple[dict[str, Result], float]:
     """Return the last result of every training run by its name, and its step."""
     last = max((result.job["step"] for result in results if "step" in result.job), default=0)
-    named: dict[str, Result] = {}
+    named = {checkpoint_name(result): result for result in results if result.job.get("step", last) == last}
     for result in results:
-        if result.job.get("step", last) == last:
-            named[checkpoint_name(result)] = result
-    for result in results:
-        name = checkpoint_name(result)
-        if result.job.get("step", last) < last and name in named:
-            # Without a basis, `compare` and `gate` ignore earlier points of training.
-            plain: dict[str, Any] = {"basis": Basis(), "headline": False, "facts": {}}
-            earlier = [
-                replace(row, groups={**row.groups, "step": str(result.job["step"])}, **plain)
-                for row in result.measures
-            ]
-            named[name] = replace(named[name], measures=Measures([*named[name].measures, *earlier]))
+        name, step = checkpoint_name(result), result.job.get("step", last)
+        if step < last and name in named:
+            rows = list(named[name].measures)
+            for row in result.measures:
+                groups = {**row.groups, "step": str(step)}
+                # Without a basis, `compare` and `gate` ignore earlier points of training.
+                rows.append(replace(row, groups=groups, basis=Basis(), headline=False, facts={}))
+            named[name] = replace(named[name], measures=Measures(rows))
     return named, float(last)
 
 
@@ -186,23 +191,6 @@ def slice_title(groups: Groups) -> str:
     """Return the name of a slice: its task, test, category or context."""
     words = [groups.get(key, "") for key in ("task", "test", "category", "context")]
     return " ".join(word for word in words if word and word != "all") or "all"
-
-
-# Tables of cases × checkpoints
-
-
-def shared_cases(results: Sequence[Result]) -> list[Case]:
-    shared = set.intersection(*({case.id for case in result.cases} for result in results))
-    return [case for case in results[0].cases if case.id in shared]
-
-
-def case_table(results: Sequence[Result], cases: Sequence[Case], columns: Sequence[Sequence[Any]]) -> Floats:
-    """Return cases × checkpoints from a column for each result, NaN for None."""
-    table = []
-    for result, column in zip(results, columns, strict=True):
-        values = dict(zip((case.id for case in result.cases), column, strict=True))
-        table.append([values[case.id] for case in cases])
-    return np.array(table, dtype=np.float64).T.reshape(len(cases), len(results))
 
 
 def is_in(case: Case, slice_: Groups) -> bool:
@@ -246,30 +234,24 @@ def over_checkpoints(
     """
     known = np.array([value for value in values if value is not None], dtype=np.float64)
     runs, missing = len(known), len(values) - len(known)
-    about = {**groups, "of": of}
     note = wording.count_of(unit, runs, missing)
+    row = Measure("mean over checkpoints", None, n, {**groups, "of": of}, na=missing, note=note, of=of)
     if runs < 2:
-        value = float(known[0]) if runs else None
-        return [Measure("mean over checkpoints", value, n, about, na=missing, note=note, of=of)]
-    tied = float(np.ptp(known)) < TIED
-    mean, sd = float(known.mean()), 0.0 if tied else float(known.std(ddof=1))
+        return [replace(row, value=float(known[0]) if runs else None)]
+    mean, sd = float(known.mean()), 0.0 if np.ptp(known) < TIED else float(known.std(ddof=1))
     if step is None:
         step = 1 / n if of in SHARES_OF_ITEMS and n else 0.0
     widest = math.hypot(sd, step * SHEPPARD)
     low, high = RANGES.get(of, (0.0, 1.0))
     reach = t_quantile(0.95, runs - 1) * widest / math.sqrt(runs)
-    of_mean = within((mean - reach, mean + reach), low, high) if widest else None
+    of_mean = within((mean - reach, mean + reach), low, high)
     of_sd = sd_interval(sd, runs) if sd else (0.0, sd_interval(widest, runs)[1])
     of_sd = within(of_sd, 0.0, (high - low) * largest_sd(runs))
     ends = {"lowest": float(known.min()), "highest": float(known.max())}
-    return [
-        Measure(
-            "mean over checkpoints", mean, n, about, of_mean, f"t over {unit}s" if of_mean else "", missing,
-            note=f"{note}; {wording.OUTLIERS}" if of_mean and unit == wording.CHECKPOINT else note,
-            of=of, facts=ends,
-        ),
-        Measure(
-            "sd over checkpoints", sd, n, about, defined(of_sd) if widest else None,
-            "chi-square" if widest else "", missing, note=note, of=of, verdict=", ".join(flags),
-        ),
-    ]  # fmt: skip
+    average = replace(row, value=mean, facts=ends)
+    spread = replace(row, name="sd over checkpoints", value=sd, verdict=", ".join(flags))
+    if widest:
+        note = f"{note}; {wording.OUTLIERS}" if unit == wording.CHECKPOINT else note
+        average = replace(average, interval=of_mean, interval_method=f"t over {unit}s", note=note)
+        spread = replace(spread, interval=defined(of_sd), interval_method="chi-square")
+    return [average, spread]

@@ -5,7 +5,7 @@ Texts without a vector, such as words that a file of word vectors lacks, are lef
 
 import math
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,17 +16,15 @@ from ...stats import association
 from ...stats.multiplicity import holm
 from ..base import Asks, Scored
 from . import wording
-from .asking import ask_vectors as ask
+from .asking import ask as ask
 from .asking import find_tests, representation_name, split_sets
-from .family import LEVEL, Family, Groups, defined, over_checkpoints
+from .family import LEVEL, Family, defined
 from .settings import Settings
 
 FOLDER, FILES = "seat", ()
 ASKS: Asks = "vectors"
 CONCEPTS: dict[str, str] = {}
 SETS = ("X", "Y", "A", "B")
-
-__all__ = ["ASKS", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
 
 
 def make_cases(path: Path | None, settings: Settings) -> list[Case]:
@@ -55,12 +53,10 @@ def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence
         outcomes.append(Outcome(case.id, significant, effect.value, error))
     values = [p.value or 0.0 for p in known]
     adjusted = holm(values).tolist()
-    if len(known) > 1:
-        note = f"Holm over {len(known)} tests"
-        measures += [
-            replace(p, name="adjusted p value", value=value, note=note)
-            for p, value in zip(known, adjusted, strict=True)
-        ]
+    for p, value in zip(known, adjusted, strict=True) if len(known) > 1 else ():
+        measures.append(
+            replace(p, name="adjusted p value", value=value, note=f"Holm over {len(known)} tests")
+        )
     count, after_holm = (sum(value < LEVEL for value in row) for row in (values, adjusted))
     text = wording.significant_tests(count, after_holm, len(values), LEVEL)
     return Scored(outcomes, measures, findings=[Finding("conclusion", text)])
@@ -70,19 +66,16 @@ def _test(settings: Settings, case: Case, rows: Sequence[Answer]) -> tuple[Measu
     groups = {"diagnostic": "seat", "test": case.id, "representation": representation_name(settings, rows)}
     sets, missing, errors = split_sets(case, rows)
     x, y, a, b = sets
-    empty = [name for name, members in zip(SETS, sets, strict=True) if not len(members.vectors)]
-    reason, effect_size = f"no vectors for {', '.join(empty)}" if empty else "", math.nan
-    if not empty:
-        s_x, s_y = (association.association(side.vectors, a.vectors, b.vectors) for side in (x, y))
-        effect_size = association.effect_size(s_x, s_y)
-        reason = wording.NO_VARIANCE if math.isnan(effect_size) else ""
-    effect = Measure(
-        "effect size", None, len(x.words) + len(y.words), groups, na=len(missing), errors=errors,
-        basis=Basis(runs=True), reason=reason, note=wording.no_vector(missing),
-    )  # fmt: skip
-    p = replace(effect, name="p value", basis=Basis())
-    if reason:
-        return effect, p
+    n, note = len(x.words) + len(y.words), wording.no_vector(missing)
+    p = Measure("p value", None, n, groups, na=len(missing), errors=errors, note=note)
+    effect = replace(p, name="effect size", basis=Basis(runs=True))
+    if empty := [name for name, members in zip(SETS, sets, strict=True) if not len(members.vectors)]:
+        reason = f"no vectors for {', '.join(empty)}"
+        return replace(effect, reason=reason), replace(p, reason=reason)
+    s_x, s_y = (association.association(side.vectors, a.vectors, b.vectors) for side in (x, y))
+    effect_size = association.effect_size(s_x, s_y)
+    if math.isnan(effect_size):
+        return replace(effect, reason=wording.NO_VARIANCE), replace(p, reason=wording.NO_VARIANCE)
     interval = defined(association.effect_size_interval(s_x, s_y, (x.words, y.words)))
     move_words = settings.conventions.move_words
     permutation = association.permutation_p(
@@ -112,32 +105,25 @@ def across(family: Family) -> list[Measure]:
     measures: list[Measure] = []
     table, verdicts = [], []
     for slice_, n in family.final_slices("effect size"):
-        effects, ps = family.values("effect size", slice_), family.values("p value", slice_)
         groups = {**family.groups, **slice_}
-        for name, effect in zip(family.results, effects, strict=True):
-            measures.append(Measure("effect size", effect, n, {**groups, "checkpoint": name}))
-        measures += over_checkpoints("effect size", effects, n, groups)
-        known = [effect for effect in effects if effect is not None]
+        measures += family.spread("effect size", slice_, n)
+        known = list(family.defined_values("effect size", slice_).values())
         if len(known) < 2:
             continue
-        significant = [p is not None and p < LEVEL for p in ps]
+        significant = [p is not None and p < LEVEL for p in family.values("p value", slice_)]
         measures += [
             Measure("sign agreement", sign_agreement(known), len(known), groups),
             Measure("significant share", sum(significant) / len(known), len(known), groups),
         ]
-        if len(known) == len(effects):
+        if len(known) == len(family.results):
             table.append(known)
             verdicts.append(significant)
-    return measures + list(_all_tests(table, verdicts, family.groups))
-
-
-def _all_tests(table: list[list[float]], verdicts: list[list[bool]], groups: Groups) -> Iterator[Measure]:
-    if not table:
-        return
-    tests = len(table)
-    same_sign = sum(sign_agreement(row) == 1 for row in table)
-    same_verdict = sum(len(set(row)) == 1 for row in verdicts)
-    yield Measure("tests with one sign", same_sign / tests, tests, groups)
-    yield Measure(
-        "tests with one verdict", same_verdict / tests, tests, groups, note="significant in all, or in none"
-    )
+    if tests := len(table):
+        same_sign = sum(sign_agreement(row) == 1 for row in table) / tests
+        same_verdict = sum(len(set(row)) == 1 for row in verdicts) / tests
+        note = "significant in all, or in none"
+        measures += [
+            Measure("tests with one sign", same_sign, tests, family.groups),
+            Measure("tests with one verdict", same_verdict, tests, family.groups, note=note),
+        ]
+    return measures

@@ -19,16 +19,17 @@ from typing import Any
 import numpy as np
 
 from ...core.records import Answer, Basis, Case, Example, Measure, Outcome
-from ...data.stereoset import BLANK, FILES, TASKS, filler, frame, read_clusters
+from ...data.stereoset import BLANK, TASKS, filler, frame, read_clusters
+from ...data.stereoset import FILES as FILES
 from ...models import likelihood
+from ...models.interface import TokenScores
 from ...models.likelihood import follows, has_next_sentence_head
 from ...models.stored import StoredAnswers, read_scores
 from ...stats.intervals import Interval, cluster_wilson, replicate_t_interval
-from ...stats.resampling import ClusterTable, distinct_rows
+from ...stats.resampling import ClusterTable, distinct_rows, sum_by_cluster
 from ..base import Asks, Built, Scored
 from . import example, wording
 from .asking import (
-    Failed,
     Floats,
     answers,
     check_language_model,
@@ -38,7 +39,7 @@ from .asking import (
     log_probabilities,
     query_fitting,
 )
-from .checkpoints import across
+from .checkpoints import across as across
 from .family import SCORE, defined, is_in
 from .settings import Settings
 
@@ -49,8 +50,6 @@ RESAMPLES = 2_000
 """Bootstrap samples of target terms behind the interval of icat."""
 NAMES = (SCORE, "language modelling score", "icat")
 METHODS = ("cluster wilson", "cluster wilson", "t over terms drawn again")
-
-__all__ = ["ASKS", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
 
 
 def make_cases(path: Path | None, settings: Settings) -> list[Case]:
@@ -74,13 +73,12 @@ def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example
         return _stored(model, built)
     check_language_model(model)
     fill = partial(_score_fillers, model, settings.conventions.fillers_alone)
-    rows: dict[int, Answer] = {}
+    rows: dict[Example, Answer] = {}
     for has_gap, query in ((True, fill), (False, partial(_score_next, model))):
-        places = [place for place, (context, _) in enumerate(examples) if (BLANK in context) == has_gap]
-        if places:
-            part = answers("tokens", query, [examples[place] for place in places])
-            rows |= dict(zip(places, part, strict=True))
-    return [rows[place] for place in range(len(examples))]
+        part = [example for example in dict.fromkeys(examples) if (BLANK in example[0]) == has_gap]
+        if part:
+            rows |= dict(zip(part, answers("tokens", query, part), strict=True))
+    return [rows[example] for example in examples]
 
 
 def _score_fillers(model: Any, alone: bool, examples: Sequence[Example]) -> Sequence[Any]:
@@ -97,19 +95,21 @@ def _score_fillers(model: Any, alone: bool, examples: Sequence[Example]) -> Sequ
 def _masked_fillers(model: Any, examples: Sequence[Example], alone: bool) -> Sequence[Any]:
     """Score the pieces of each filler with a masked model."""
     words = [filler(*example) for example in examples]
-    rows: list[Any] = [None if word else Failed(f"no word for {BLANK} of the context") for word in words]
-    known = [place for place, row in enumerate(rows) if row is None]
+    known = [(example, word) for example, word in zip(examples, words, strict=True) if word]
     network = model.network("masked"), model.tokenizer
     if alone:
-        gaps = [(examples[place][0].split(BLANK), words[place]) for place in known]
-        scores = likelihood.fill_every_gap(*network, gaps)
+        gaps = [(context.split(BLANK), word) for (context, _), word in known]
+        scores = iter(likelihood.fill_every_gap(*network, gaps))
     else:
-        frames = [(frame(*examples[place]), words[place]) for place in known]
-        scores = likelihood.fillers(*network, [(before, word, behind) for (before, behind), word in frames])
-    for place, pieces in zip(known, scores, strict=True):
-        rounded = [round(score, 9) for score in pieces.scores]
-        rows[place] = {"lm": "filler", "tokens": list(pieces.tokens), "scores": rounded}
-    return rows
+        frames = [(frame(*example), word) for example, word in known]
+        pairs = [(before, word, behind) for (before, behind), word in frames]
+        scores = iter(likelihood.fillers(*network, pairs))
+    return [_filler_row(next(scores)) if word else f"no word for {BLANK} of the context" for word in words]
+
+
+def _filler_row(pieces: TokenScores) -> dict[str, Any]:
+    rounded = [round(score, 9) for score in pieces.scores]
+    return {"lm": "filler", "tokens": list(pieces.tokens), "scores": rounded}
 
 
 def _score_next(model: Any, examples: Sequence[Example]) -> Sequence[Any]:
@@ -126,11 +126,9 @@ def _score_next(model: Any, examples: Sequence[Example]) -> Sequence[Any]:
 
 
 def _stored(model: StoredAnswers, built: Built) -> list[Answer]:
-    sentences = {
-        name: text
-        for case in built.whole
-        for name, (_, text) in zip(case.meta["sentence_ids"], case.examples, strict=True)
-    }
+    sentences: dict[str, str] = {}
+    for case in built.whole:
+        sentences |= zip(case.meta["sentence_ids"], (text for _, text in case.examples), strict=True)
     by_task = read_scores(model.path, sentences)
     tasks = [task for task in TASKS if task in by_task]
     scores = {name: score for task in tasks for name, score in by_task[task].items()}
@@ -182,10 +180,8 @@ def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence
         for case, rows in zip(cases, answered, strict=True)
         if case.groups["task"] == "intersentence"
     )
-    columns = {
-        name: [None if math.isnan(value) else value for value in table[:, place].tolist()]
-        for place, name in enumerate(("preferred", "related"))
-    }
+    known = [[None if math.isnan(value) else value for value in column] for column in table.T.tolist()]
+    columns = dict(zip(("preferred", "related"), known, strict=True))
     return Scored(outcomes, _stereoset_measures(settings, cases, table, without_head), columns)
 
 
@@ -218,9 +214,8 @@ def _three(settings: Settings, table: Floats, terms: Sequence[str], groups: dict
     if not n:
         return [Measure(name, None, 0, groups, errors=errors, reason=wording.NO_CASE) for name in NAMES]
     known = [term for term, is_answered in zip(terms, answered, strict=True) if is_answered]
-    names, codes = np.unique(known, return_inverse=True)
-    columns = [np.bincount(codes, column) for column in (*table[answered].T, np.ones(n))]
-    by_term: Floats = np.stack(columns, axis=1).astype(np.float64)
+    names = np.unique(known)
+    by_term = sum_by_cluster([*table[answered].T, np.ones(n)], known)
     per_term = settings.conventions.mean_over_terms
     if per_term:  # as if every term had as many clusters
         by_term *= n / len(names) / by_term[:, 2:]

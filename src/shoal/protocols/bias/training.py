@@ -9,15 +9,15 @@ A task is a job without a diagnostic. Settings that the paper does not state are
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...core.errors import DataError, PlanError, nearest, some
+from ...core.errors import DataError, PlanError, some
 from ...core.files import is_data, stamp
 from ...core.records import Answers, Basis, Case, Measure, Outcome, Result
 from ...data.grammar import Row
@@ -44,19 +44,13 @@ HEAD_WIDTH = 16
 
 def pretraining(pretrain: Pretrain, model: str) -> Recipe:
     if model != MODEL:
-        raise PlanError(
-            f"pretrain starts from scratch, but {model} has weights",
-            fix=f'models = ["{MODEL}"], or remove pretrain',
-        )
+        fix = f'models = ["{MODEL}"], or remove pretrain'
+        raise PlanError(f"pretrain starts from scratch, but {model} has weights", fix=fix)
     how = pretrain.plain(pretrain.learning_rate)
     content = digest(pretrain.text)
-    shape = {
-        "width": pretrain.width,
-        "layers": LAYERS,
-        "heads": max(1, min(HEADS, pretrain.width // HEAD_WIDTH)),
-        "vocabulary": pretrain.vocabulary,
-        "length": POSITIONS,
-    }
+    heads = max(1, min(HEADS, pretrain.width // HEAD_WIDTH))
+    shape = {"width": pretrain.width, "layers": LAYERS, "heads": heads}
+    shape |= {"vocabulary": pretrain.vocabulary, "length": POSITIONS}
 
     def base(seed: int) -> Any:
         from ...training.from_scratch import Shape, fresh_masked_model
@@ -105,15 +99,10 @@ def _read_task(task: Task, *_stamps: int) -> TaskData:
     train, test = _read_rows(task.train, "train", where), _read_rows(task.test, "test", where)
     labels = tuple(sorted({row.label for row in train}))
     unknown = sorted({row.label for row in test} - {*labels})
-    if unknown:
-        raise DataError(
-            f"{where}: test label {unknown[0]!r} does not occur in the training rows",
-            why=f"they have {some(labels, 12)}",
-            fix=nearest(unknown[0], labels) or "use files with the same labels",
-        )
     tested = {row.texts for row in test}
     kept = tuple(row for row in train if row.texts not in tested)
     problems = {
+        f"test label {some(unknown)} does not occur in the training rows: {some(labels, 12)}": bool(unknown),
         f"every training row has the label {labels[0]!r}": len(labels) < 2,
         "one file has single texts, the other pairs": len({len(row.texts) for row in (*train, *test)}) > 1,
         "the test rows contain all training rows of a label": {row.label for row in kept} != {*labels},
@@ -128,8 +117,7 @@ def _read_rows(name: str, which: str, where: str) -> list[Row]:
     if not name or not is_data(name):
         raise PlanError(
             f"{where}: {which} = {name!r} is not a file" if name else f"{where}: no {which} file",
-            why="a task is two tables of texts and labels",
-            fix=f'{which} = "{which}.tsv"',
+            fix=f'{which} = "{which}.tsv", a table of texts and labels',
         )
     return read_labelled(Path(name)).rows
 
@@ -159,28 +147,25 @@ def finetuning(settings: Settings, model: str) -> Recipe:
     stage = plain_stage(task.name, identity, rows, labels, how, end, prepare)
     if settings.pretrain is not None:
         pretrained = pretraining(settings.pretrain, model)
-        with_head = partial(_with_head, pretrained.base, data.labels)
+
+        def with_head(seed: int) -> Any:
+            """Return a masked model that can already be queried for labels, so that queries can be timed."""
+            fresh = pretrained.base(seed)
+            first_head = fresh.trained
+            fresh.adopt("classify", fresh.checkpoint.with_fresh_head(data.labels, seed))
+            fresh.trained = first_head  # the head that the first stage trains, saves and restores
+            return fresh
+
         return replace(pretrained, base=with_head, stages=(*pretrained.stages, stage))
     if parse_spec(model).scheme not in ("hf", "tiny"):
-        raise PlanError(
-            f"{model} cannot be fine-tuned",
-            why="tasks need weights and gradients",
-            fix="use hf:FOLDER, or remove tasks",
-        )
-
-    def base(seed: int) -> Any:
-        return load_model(model).with_fresh_head(data.labels, seed)
-
-    return Recipe(base, (stage,), {"labels": labels}, task.threads)
-
-
-def _with_head(make: Callable[[int], Any], labels: Sequence[str], seed: int) -> Any:
-    """Return a masked model that can already be queried for labels, so that queries can be timed."""
-    model = make(seed)
-    pretrained = model.trained
-    model.adopt("classify", model.checkpoint.with_fresh_head(labels, seed))
-    model.trained = pretrained  # the head that the first stage trains, saves and restores
-    return model
+        fix = "use hf:FOLDER, or remove tasks: they need weights and gradients"
+        raise PlanError(f"{model} cannot be fine-tuned", fix=fix)
+    return Recipe(
+        lambda seed: load_model(model).with_fresh_head(data.labels, seed),
+        (stage,),
+        {"labels": labels},
+        task.threads,
+    )
 
 
 # Cases and score
@@ -190,10 +175,8 @@ def build_task(settings: Settings) -> Built:
     (task,) = settings.tasks
     data = read_task(task)
     groups = {"task": task.name}
-    cases = [
-        Case(f"{task.name}/{number}", (row.texts,), (row.label,), groups)
-        for number, row in enumerate(data.test)
-    ]
+    rows = enumerate(data.test)
+    cases = [Case(f"{task.name}/{number}", (row.texts,), (row.label,), groups) for number, row in rows]
     ((_, commonest),) = Counter(row.label for row in data.test).most_common(1)
     note = wording.finetuned(len(data.train), commonest / len(data.test), data.removed)
     return Built(cases, data.labels, "labels", about={"note": note})
@@ -204,10 +187,10 @@ def score_task(built: Built, answers: Answers) -> Scored:
     outcomes = []
     for place, case in enumerate(built.cases):
         error = answers.errors.get(place, "")
-        right = not error and answers.labels[answers.predictions[place]] == (case.labels or ("",))[0]
+        right = answers.labels[answers.predictions[place]] == (case.labels or ("",))[0]
         outcomes.append(Outcome(case.id, None if error else right, None, error))
     passed = [float(bool(outcome.passed)) for outcome in outcomes if not outcome.error]
-    row = share(DOWNSTREAM, passed, dict(built.cases[0].groups), errors=len(outcomes) - len(passed))
+    row = share(DOWNSTREAM, passed, dict(built.cases[0].groups), errors=len(answers.errors))
     row = replace(row, note=str(built.about["note"]), basis=Basis("cases"), headline=True)
     return Scored(outcomes, [row])
 
@@ -217,22 +200,21 @@ def score_task(built: Built, answers: Answers) -> Scored:
 
 def compare_tasks(results: Sequence[Result]) -> list[Measure]:
     """Return mean and SD of each task's scores over the checkpoints of each recipe, at their last step (Table 2)."""
-    results = [result for result in results if is_downstream(result)]
-    last: dict[str, int] = {}
-    for result in results:
-        last[recipe_name(result)] = max(last.get(recipe_name(result), 0), result.job.get("step", 0))
+    steps: dict[str, int] = {}
     scores: dict[tuple[str, str], dict[str, list[Measure]]] = {}
-    for result in results:
-        recipe = recipe_name(result)
+    for result in sorted(
+        filter(is_downstream, results), key=lambda result: result.job.get("step", 0), reverse=True
+    ):
+        recipe, step = recipe_name(result), result.job.get("step", 0)
         (row,) = result.measures.where(DOWNSTREAM)
-        if row.value is not None and result.job.get("step", 0) == last[recipe]:
+        if row.value is not None and step == steps.setdefault(recipe, step):
             by_checkpoint = scores.setdefault((row.groups["task"], recipe), {})
             by_checkpoint.setdefault(checkpoint_name(result), []).append(row)
     measures: list[Measure] = []
     for (task, recipe), by_checkpoint in scores.items():
         # A checkpoint that was fine-tuned with several seeds counts once.
         means = [float(np.mean([row.value for row in rows])) for rows in by_checkpoint.values()]
-        step = min(1 / row.n for rows in by_checkpoint.values() for row in rows)
+        smallest = min(1 / row.n for rows in by_checkpoint.values() for row in rows)
         groups = {"recipe": recipe, "task": task}
-        measures += over_checkpoints(DOWNSTREAM, means, len(means), groups, step=step)
+        measures += over_checkpoints(DOWNSTREAM, means, len(means), groups, step=smallest)
     return measures

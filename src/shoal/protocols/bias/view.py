@@ -4,7 +4,7 @@ A strip shows a number on its scale: │ is where nothing is preferred, ● the 
 checkpoints each is a dot. The layout follows the scores of a diagnostic, not its name.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ...core.records import Finding, Measure, Measures, Result
 from ...core.views import (
@@ -59,18 +59,16 @@ def view(
     """Return each checkpoint alone, or, with measures, the comparison of several and its file."""
     if not measures:
         return list(map(_one_checkpoint, results))
-    every = families(results)
     headlines: dict[str, list[str]] = {}
     for finding in findings:
         if "diagnostic" not in finding.groups:
             headlines.setdefault(finding.groups["recipe"], []).append(finding.text)
-    comparisons = _comparisons(Measures(measures))
-    return [
-        *(Section([Words(recipe, "strong")], "\n".join(texts)) for recipe, texts in headlines.items()),
-        *(section for family in every for section in _family(family, measures, findings)),
-        *([Section(blocks=comparisons)] if comparisons else []),
-        Section(blocks=[_file(Measures(measures))], detail="file"),
-    ]
+    sections = [Section([Words(recipe, "strong")], "\n".join(texts)) for recipe, texts in headlines.items()]
+    for family in families(results):
+        sections += _family(family, measures, findings)
+    if comparisons := _comparisons(Measures(measures)):
+        sections.append(Section(blocks=comparisons))
+    return [*sections, Section(blocks=[_file(Measures(measures))], detail="file")]
 
 
 def _columns(
@@ -90,7 +88,9 @@ def _one_checkpoint(result: Result) -> Section:
     if is_downstream(result):
         kind, sentences = "downstream score of ", []
         about = f"{len(result.cases):,} examples"
-        table = _downstream_scores(rows)
+        (row,) = rows.where(DOWNSTREAM)
+        columns = [*_columns(["task"], [DOWNSTREAM, "95 % CI", "n"]), Column("", "left")]
+        table = Table(columns, [Row([row.groups["task"], *_value_interval_n(row), Words(row.note, "quiet")])])
     else:
         name = result.job["settings"]["diagnostic"][0]
         about = f"{name}, {len(result.cases):,} cases, profile: {result.job['settings']['profile']}"
@@ -115,12 +115,6 @@ def _one_checkpoint(result: Result) -> Section:
         blocks=[table],
         notes=[*notes, wording.ONE_CHECKPOINT][:MOST_NOTES],
     )
-
-
-def _downstream_scores(measures: Measures) -> Table:
-    (row,) = measures.where(DOWNSTREAM)
-    line = Row([row.groups["task"], *_value_interval_n(row), Words(row.note, "quiet")])
-    return Table([*_columns(["task"], [DOWNSTREAM, "95 % CI", "n"]), Column("", "left")], [line])
 
 
 def _value_interval_n(row: Measure) -> list[Cell]:
@@ -156,11 +150,11 @@ def _pair_scores(measures: Measures) -> Table:
         if neutral:
             (decided,) = measures.where(DECIDED, category=name)
             cells[3:] = [Number(decided), Number(decided, part="interval"), _share_dots(decided)]
-        tone: Tone = "strong" if name == "all" else ""
-        rows.append(Row([Words(name if name == "all" else f"  {name}", tone), *cells], tone))
+        rows.append(_by_category(name, name, cells))
     rows.append(Row())
     for row in measures:
-        name = _row_title(row)
+        position, direction = row.groups.get("position"), row.groups.get("direction")
+        name = f"answers {position}" if position else f"{direction} pairs" if direction else row.name
         if name not in (SCORE, DECIDED):
             strip = _share_dots(row) if row.interval else ""
             rows.append(Row([Words(name, "quiet"), *_value_interval_n(row), *[""] * 2 * neutral, strip]))
@@ -168,24 +162,31 @@ def _pair_scores(measures: Measures) -> Table:
     return Table(_columns([""], titles, SHARE_SCALE), rows)
 
 
+def _by_category(whole: str, category: str, cells: Sequence[Cell]) -> Row:
+    """Return the row of a category, or of all of them under the name of the whole."""
+    if category == "all":
+        return Row([Words(whole, "strong"), *cells], "strong")
+    return Row([Words(f"  {category}"), *cells])
+
+
 def _choice_table(measures: Measures) -> Table:
     """Return a row per category and context, of one checkpoint or as means and SDs over several."""
     means = measures.where("mean over checkpoints", of=ACCURACY)
-    means_of_bias = measures.where("mean over checkpoints", of=BIAS)
-    sds = measures.where("sd over checkpoints")
     rows = []
     for row in means or measures.where(ACCURACY):
         about = {key: row.groups[key] for key in ("category", "context")}
         whole = about["category"] == "all"
         label = Words(slice_title(about) if whole else f"  {slice_title(about)}", "strong" if whole else "")
-        bias = first(measures, BIAS, **about)
-        cells = [*_value_interval_n(row), Number(bias), Number(bias, part="interval")]
-        dots = [bias] if bias else []
+        cells: list[Cell]
         if means:
-            bias = first(means_of_bias, "mean over checkpoints", **about)
-            spreads = [first(sds, "sd over checkpoints", of=of, **about) for of in (ACCURACY, BIAS)]
-            cells = [Number(row), Number(spreads[0]), Number(bias), Number(spreads[1])]
+            bias = first(measures, "mean over checkpoints", of=BIAS, **about)
+            sds = [first(measures, "sd over checkpoints", of=of, **about) for of in (ACCURACY, BIAS)]
+            cells = [Number(row), Number(sds[0]), Number(bias), Number(sds[1])]
             dots = _dots(measures, BIAS, **about)
+        else:
+            bias = first(measures, BIAS, **about)
+            cells = [*_value_interval_n(row), Number(bias), Number(bias, part="interval")]
+            dots = [bias] if bias else []
         rows.append(Row([label, *cells, Dots(dots, BIAS_SCALE, 0.0)]))
     for row in measures.where("position share"):
         about_position = Words(f"answers {row.groups['position']}", "quiet")
@@ -194,26 +195,15 @@ def _choice_table(measures: Measures) -> Table:
     return Table(_columns(["context"], titles, BIAS_SCALE), rows, legend=[wording.BIAS_SCORE])
 
 
-def _row_title(row: Measure) -> str:
-    if "position" in row.groups:
-        return f"answers {row.groups['position']}"
-    return f"{row.groups['direction']} pairs" if "direction" in row.groups else row.name
-
-
 def _task_scores(measures: Measures) -> Table:
     """Return a block per task, a row per category."""
     rows: list[Row] = []
     for task in dict.fromkeys(row.groups["task"] for row in measures):
         for row in measures.where(SCORE, task=task):
-            category = row.groups["category"]
-            others = [
-                Number(first(measures, name, task=task, category=category))
-                for name in ("language modelling score", "icat")
-            ]
-            label = {"all": "both tasks"}.get(task, task) if category == "all" else f"  {category}"
-            tone: Tone = "strong" if category == "all" else ""
-            cells = [Words(label, tone), *_value_interval_n(row), _share_dots(row), *others]
-            rows.append(Row(cells, tone))
+            about = {"task": task, "category": row.groups["category"]}
+            others = [Number(first(measures, name, **about)) for name in ("language modelling score", "icat")]
+            cells = [*_value_interval_n(row), _share_dots(row), *others]
+            rows.append(_by_category("both tasks" if task == "all" else task, about["category"], cells))
         rows.append(Row())
     columns = _columns([""], ["stereotype", "95 % CI", "n"], SHARE_SCALE)
     return Table([*columns, Column("language"), Column("icat")], rows)
@@ -254,8 +244,8 @@ def _family(family: Family, measures: Sequence[Measure], findings: Sequence[Find
     """Return the conclusion about a family and its tables, or a single checkpoint as it is."""
     training = _curves(family, family.measures(measures, final=False))
     if len(family.results) == 1:
-        alone = [_one_checkpoint(result) for result in family.results.values()]
-        return [*alone, *([Section(blocks=training)] if training else [])]
+        (alone,) = map(_one_checkpoint, family.results.values())
+        return [alone, *([Section(blocks=training)] if training else [])]
     conclusions = [finding.text for finding in findings if dict(finding.groups) == family.groups]
     label = wording.family_label(family.diagnostic, family.representation)
     title: Cell = [Words(label, "strong"), Words(f" of {family.recipe}", "quiet")]
@@ -272,9 +262,13 @@ def _spread_blocks(measures: Measures) -> list[Block]:
     blocks: list[Block] = [_table_1(measures)]
     shares = measures.where("share of items")
     if shares:  # Figure 1 of the paper
-        counts = [row.groups[AGAINST] for row in shares]
-        names = [count if count == "undecided" else f"{count} against the majority" for count in counts]
-        rows = [(name, [row]) for name, row in zip(names, shares, strict=True)]
+        rows = [
+            (
+                count if (count := row.groups[AGAINST]) == "undecided" else f"{count} against the majority",
+                [row],
+            )
+            for row in shares
+        ]
         notes = [row.note for row in shares]
         blocks.append(strip_table(rows, title="runs against the majority", notes=notes))
     return blocks
@@ -329,11 +323,9 @@ def _effects_over_checkpoints(measures: Measures) -> Table:
 def _curves(family: Family, measures: Measures) -> list[Block]:
     """Return a picture for each kind of score over training, one line per test or task."""
     pictures: list[Block] = []
-    for score in CURVES:
-        lines = _lines(family, measures, score)
-        if score == "cluster accuracy":
-            lines += _lines(family, measures, "chance accuracy")
-        if lines and score != "chance accuracy":
+    for score in CURVES[:-1]:
+        chance = _lines(family, measures, CURVES[-1]) if score == "cluster accuracy" else []
+        if lines := _lines(family, measures, score) + chance:
             pictures.append(Curves("step", lines, title=f"{score} over training"))
     return pictures
 
@@ -370,10 +362,6 @@ def _comparisons(measures: Measures) -> list[Block]:
     return blocks
 
 
-def _same_groups(measures: Measures, groups: Mapping[str, str]) -> Measure | None:
-    return next((row for row in measures if row.groups == groups), None)
-
-
 def _downstream_table(measures: Measures) -> Table:
     """Return Table 2: mean and SD of each task and recipe."""
     lines = []
@@ -391,5 +379,6 @@ def _file(measures: Measures) -> Table:
     rows, sds = [], measures.where("sd over checkpoints")
     for mean in measures.where("mean over checkpoints"):
         about = [mean.groups.get(key, "") for key in KEYS]
-        rows.append(Row([*about, mean.of, Number(mean), Number(_same_groups(sds, mean.groups))]))
+        sd = next((row for row in sds if row.groups == mean.groups), None)
+        rows.append(Row([*about, mean.of, Number(mean), Number(sd)]))
     return Table(_columns([*KEYS, "score"], ["mean", "sd"]), rows, "over_checkpoints")

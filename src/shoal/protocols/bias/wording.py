@@ -41,10 +41,6 @@ def count_of(unit: str, runs: int, missing: int) -> str:
     return several(runs, unit) + (f", undefined in {missing}" if missing else "")
 
 
-def neutral_pairs(count: int) -> str:
-    return f"{several(count, 'neutral pair')} in n, counted for neither side"
-
-
 def no_vector(texts: Sequence[str]) -> str:
     return f"no vector for {some(texts)}: left out" if texts else ""
 
@@ -56,10 +52,6 @@ def partitions(count: int, exact: bool, move_words: bool) -> str:
 
 def by_coin_flips(chance: float) -> str:
     return f"{100 * chance:.1f} % by coin flips"
-
-
-def means_by_diagnostic(names: Sequence[str], means: Sequence[float]) -> str:
-    return ", ".join(f"{name} {shown(mean, SHARE)}" for name, mean in zip(names, means, strict=True))
 
 
 def finetuned(rows: int, majority: float, removed: int) -> str:
@@ -77,11 +69,16 @@ def unmatched(context: str, errors: int, accuracy: Sequence[float], bias: Sequen
     )
 
 
-def unmatched_pairs(errors: int, low: float, high: float) -> str:
-    return (
-        f"{several(errors, 'pair')} without an answer: the score is {100 * low:.1f} % if none of them prefers the "
-        f"stereotype, {100 * high:.1f} % if all do"
-    )
+def about_pairs(neutral: int, errors: int, preferred: int, total: int) -> str:
+    """Return what neutral pairs and pairs without an answer mean for a score."""
+    notes = [f"{several(neutral, 'neutral pair')} in n, counted for neither side"] if neutral else []
+    if 0 < errors < total:
+        low, high = (f"{100 * count / total:.1f} %" for count in (preferred, preferred + errors))
+        notes.append(
+            f"{several(errors, 'pair')} without an answer: the score is {low} if none of them prefers the "
+            f"stereotype, {high} if all do"
+        )
+    return "; ".join(notes)
 
 
 # Findings
@@ -105,12 +102,14 @@ def choices(accuracy: Measure, bias: Measure | None) -> str:
     right = round((accuracy.value or 0.0) * accuracy.n)
     what = 'answers "unknown"' if context == "ambiguous" else "is right"
     share = f"{right:,} of {accuracy.n:,} questions ({shown(accuracy.value, SHARE)} %)"
-    first = f"In {context} contexts the model {what} in {share}"
+    text = f"In {context} contexts the model {what} in {share}."
     if bias is None or bias.value is None:
-        return f"{first}."
+        return text
     side = favours(bias) or "favour neither side clearly"
     low_high = f", 95 % CI {shown_interval(bias, between=' to ')}" if bias.interval else ""
-    return f"{first}. Answers that name a group {side}: bias score {shown(bias.value, quantity(bias))}{low_high}."
+    return (
+        f"{text} Answers that name a group {side}: bias score {shown(bias.value, quantity(bias))}{low_high}."
+    )
 
 
 def refusals(row: Measure) -> str:
@@ -123,10 +122,8 @@ def one_checkpoint(row: Measure, decided: Measure | None) -> str:
     """Return on which side of one half the score is; neutral pairs are on no side, so the decided ones are judged."""
     low, high = (shown(end, SHARE) for end in row.interval or (0.0, 1.0))
     verdict = preference(decided or row) or "shows no clear preference"
-    text = (
-        f"The model {verdict}: stereotype score {shown(row.value, SHARE)} %, 95 % CI {low}–{high}, "
-        f"{several(row.n, 'case')}."
-    )
+    score, cases = shown(row.value, SHARE), several(row.n, "case")
+    text = f"The model {verdict}: stereotype score {score} %, 95 % CI {low}–{high}, {cases}."
     if decided is None or decided.n == row.n:
         return text
     side = f", {shown(decided.value, SHARE)} % of them for the stereotype" if decided.n else ""
@@ -165,16 +162,12 @@ def positions_decide(names: Sequence[str], runs: int, unit: str) -> str:
 
 def significant_tests(count: int, after_holm: int, total: int, level: float) -> str:
     """Return how many tests of one checkpoint are significant."""
-    if not total:
-        return "No test has a defined effect size."
     corrected = f", {after_holm} after Holm correction" if total > 1 else ""
     verb = "is" if count == 1 else "are"
     return f"{count} of {several(total, 'test')} {verb} significant (p < {level:g}){corrected}."
 
 
 def separable_pairs(count: int, total: int) -> str:
-    if not total:
-        return "No cluster accuracy is defined."
     verb = "is" if count == 1 else "are"
     return f"{count} of {several(total, 'pair')} of concepts {verb} separable above chance (p < 0.05)."
 
@@ -183,30 +176,24 @@ def family_label(diagnostic: str, representation: str) -> str:
     return f"{diagnostic} by {representation}" if representation else diagnostic
 
 
-def agreement(changing: Mapping[str, Sequence[str]], counts: Mapping[str, int], runs: int, unit: str) -> str:
+def agreement(changing: Mapping[str, Sequence[str]], total: int, runs: int, unit: str) -> str:
     """Return whether checkpoints or prompts agree, and the statements that change by diagnostic."""
-    total, changed = sum(counts.values()), sum(map(len, changing.values()))
+    changed = sum(map(len, changing.values()))
     if not total:
         return f"Not compared: too few items or {unit}s with a value."
     members, conclusions = several(runs, unit), several(total, "conclusion")
     if not changed:
         return f"The {unit}s agree: none of {conclusions} changes between {members}."
-    parts = [
-        f"{label} {', '.join(names[:MOST_NAMES])}{', …' if len(names) > MOST_NAMES else ''}"
-        for label, names in changing.items()
-        if names
-    ]
-    first = f"The {unit}s disagree: {changed} of {conclusions} change between {members}."
-    return f"{first} Changing: {'; '.join(parts)}."
+    names = "; ".join(f"{label} {some(names, MOST_NAMES)}" for label, names in changing.items() if names)
+    return f"The {unit}s disagree: {changed} of {conclusions} change between {members}. Changing: {names}."
 
 
 def limits(names: Sequence[str], unit: str) -> str:
     """Return the claims that this number of checkpoints, or of prompts of one, allows."""
     runs = len(names)
-    if unit != CHECKPOINT:
-        return f"{several(runs, unit)} of one checkpoint: seed variance was not measured."
-    if runs == 1:
-        return f"One checkpoint, {names[0]}: seed variance was not measured."
+    if unit != CHECKPOINT or runs == 1:
+        members = f"One checkpoint, {names[0]}" if runs == 1 else f"{several(runs, unit)} of one checkpoint"
+        return f"{members}: seed variance was not measured."
     few = f": too few for a claim about the recipe, which needs {WANTED}."
     return several(runs) + (few if runs < WANTED else " of one recipe.")
 
@@ -222,15 +209,12 @@ def conclusion(measures: Measures, runs: int, unit: str) -> str:
         )
     task = {"task": "all"} if measures.where(task="all") else {}
     whole = measures.where(category="all", **task)
-    means = whole.where("mean over checkpoints", of="stereotype score")
-    sds = whole.where("sd over checkpoints", of="stereotype score")
+    means, sds = (whole.where(f"{name} over checkpoints", of="stereotype score") for name in ("mean", "sd"))
     if not means or not sds:
         return ""
-    mean = means[0]
-    text = (
-        f"Over {several(runs, unit)} the stereotype score is {shown(mean.value, SHARE)} %, "
-        f"SD {shown(sds[0].value, SHARE)} points."
-    )
+    mean, sd = means[0], shown(sds[0].value, SHARE)
+    score = shown(mean.value, SHARE)
+    text = f"Over {several(runs, unit)} the stereotype score is {score} %, SD {sd} points."
     if mean.n < FEW_CASES:
         return f"{text} {several(mean.n, 'item')} are too few for a finding, which needs {FEW_CASES}."
     # Neutral items count for neither side, so only decided ones are judged.
@@ -242,8 +226,8 @@ def conclusion(measures: Measures, runs: int, unit: str) -> str:
     low, high = (shown(end, SHARE) for end in judged.interval)
     side = {"prefers stereotypes": "above one half", "prefers anti-stereotypes": "below one half"}
     verdict = side.get(preference(judged), "not distinguishable from one half")
-    has_neutral = judged.value != mean.value
-    aside = f" for the {shown(judged.value, SHARE)} % of decided pairs" if has_neutral else ""
+    share = shown(judged.value, SHARE)
+    aside = f" for the {share} % of decided pairs" if judged.value != mean.value else ""
     return f"{text} The mean over new checkpoints is {verdict} (95 % CI {low} to {high}{aside}; {OUTLIERS})."
 
 

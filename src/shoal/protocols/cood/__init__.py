@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import PurePath
+from typing import Any
 
 from ...core.errors import PlanError
 from ...core.records import Answer, Example, Result
@@ -45,30 +46,16 @@ __all__ = [
 def parts(settings: Settings) -> list[Settings]:
     """Return one job per combination of the listed values."""
     if settings.shots:
-        usual = Settings()
-        idle = [name for name in TRAINING if getattr(settings, name) not in (getattr(usual, name), 0)]
-        if idle:
-            raise PlanError(
-                f"[cood] {idle[0]} has no effect with shots",
-                why="the prompt demonstrates the trained combinations, and nothing is trained",
-                fix=f"leave out {idle[0]}",
-            )
+        for name in TRAINING:
+            if getattr(settings, name) not in (getattr(Settings(), name), 0):
+                why = "the prompt demonstrates the trained combinations, and nothing is trained"
+                raise PlanError(f"[cood] {name} has no effect with shots", why=why, fix=f"leave out {name}")
         settings = replace(settings, validation_per_label=0)  # no epoch to select
-    names = (settings.names,) if isinstance(settings.names, dict) else settings.names
-    lists = (
-        settings.control, settings.per_label, settings.template, names or (None,), settings.shots or (None,),
-    )  # fmt: skip
-    return [
-        replace(
-            settings,
-            control=(control,),
-            per_label=(per_label,),
-            template=(template,),
-            names=() if words is None else (words,),
-            shots=() if shots is None else (shots,),
-        )
-        for control, per_label, template, words, shots in product(*lists)
-    ]
+    if isinstance(settings.names, dict):
+        settings = replace(settings, names=(settings.names,))
+    lists = {name: getattr(settings, name) for name in ("control", "per_label", "template", "names", "shots")}
+    single: list[list[Any]] = [[(value,) for value in values] or [()] for values in lists.values()]
+    return [replace(settings, **dict(zip(lists, values, strict=True))) for values in product(*single)]
 
 
 def title(settings: Settings) -> str:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ...core.errors import PlanError
 from ...core.files import refusing, writing
@@ -39,9 +40,6 @@ class Shape:
         if self.shown == "template only":
             return (statement,)
         return texts if self.shown == "text only" else (*texts[:-1], f"{texts[-1]} {statement}")
-
-
-# Shape
 
 
 def shape_of(settings: Settings) -> Shape:
@@ -80,14 +78,8 @@ def class_words(settings: Settings) -> dict[str, str]:
 def build(settings: Settings, progress: Progress = silent) -> Built:
     """Build the test and validation cases, which are the same for every seed and K."""
     parts, shape = split_texts(settings), shape_of(settings)
-    about = {
-        "data": settings.data,
-        "roles": roles_of(settings),
-        "words": dict(shape.words),
-        "rows": parts.pool.rows,
-        "dropped": dict(parts.pool.dropped),
-        "left": len(parts.training),
-    }
+    about: dict[str, Any] = {"data": settings.data, "roles": roles_of(settings), "words": dict(shape.words)}
+    about |= {"rows": parts.pool.rows, "dropped": dict(parts.pool.dropped), "left": len(parts.training)}
     test = _cases(shape, parts.test, CELLS, "test")
     return Built(test + _cases(shape, parts.validation, cells_of("ID"), "validation"), LABELS, about=about)
 
@@ -103,14 +95,12 @@ def _cases(shape: Shape, texts: Sequence[Text], cells: Iterable[str], split: str
     for cell in cells:
         y, _, t = cell.partition("/")
         groups = {"cell": cell, "kind": CELLS[cell], "split": split}
-        cases += [
-            Case(
-                f"{cell}/{text.id}", (shape.example(text.texts, t),), (target(cell),), groups, text.cluster,
-                {"text": text.id},
-            )
-            for text in texts
-            if text.y == y
-        ]  # fmt: skip
+        for text in texts:
+            if text.y == y:
+                examples, about = (shape.example(text.texts, t),), {"text": text.id}
+                cases.append(
+                    Case(f"{cell}/{text.id}", examples, (target(cell),), groups, text.cluster, about)
+                )
     return cases
 
 

@@ -74,23 +74,23 @@ HALF: Weights = {**KIND_WEIGHTS["COOD"], "fst/fst": 0.25, "sec/sec": 0.25}
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A weighted sum of cells."""
+    """A weighted sum of cells, plus a constant."""
 
     name: str
-    kind: str
-    """Empty if the quantity is not the mean of a kind."""
+    groups: Mapping[str, str]
+    """The cell or kind of an accuracy."""
     weights: Weights
     constant: float = 0.0
 
-    @property
-    def groups(self) -> dict[str, str]:
-        return {"kind": self.kind} if self.kind else {}
-
 
 QUANTITIES = (
-    *(Quantity("accuracy", kind, KIND_WEIGHTS[kind]) for kind in KINDS),
-    Quantity("gap", "", GAP),
-    Quantity("beyond the shortcut", "", BEYOND, -1.0),
+    *(Quantity("accuracy", {"kind": kind}, KIND_WEIGHTS[kind]) for kind in KINDS),
+    Quantity("gap", {}, GAP),
+    Quantity("beyond the shortcut", {}, BEYOND, -1.0),
+)
+MEASURED = (
+    *(Quantity("accuracy", {"cell": cell, "kind": kind}, {cell: 1.0}) for cell, kind in CELLS.items()),
+    *QUANTITIES,
 )
 RESAMPLES = 2_000
 
@@ -106,14 +106,14 @@ class Grid:
     """Answers that failed, by cell."""
 
     @cached_property
-    def rates(self) -> dict[str, float]:
-        """Return the mean of each cell over texts and seeds; NaN without answers."""
-        means = ratio(np.nansum(self.values, axis=(0, 2)), (~np.isnan(self.values)).sum(axis=(0, 2)))
-        return dict(zip(COLUMNS, means.tolist(), strict=True))
-
-    @cached_property
     def counts(self) -> dict[str, int]:
         return dict(zip(COLUMNS, (~np.isnan(self.values)).sum(axis=(0, 2)).tolist(), strict=True))
+
+    @cached_property
+    def rates(self) -> dict[str, float]:
+        """Return the mean of each cell over texts and seeds; NaN without answers."""
+        means = ratio(np.nansum(self.values, axis=(0, 2)), np.array(list(self.counts.values())))
+        return dict(zip(COLUMNS, means.tolist(), strict=True))
 
     @cached_property
     def owners(self) -> NDArray[np.int64]:
@@ -184,11 +184,11 @@ def _strata(grid: Grid) -> list[Floats]:
     sums, counts = np.nansum(grid.values, axis=2), (~np.isnan(grid.values)).sum(axis=2)
     rows = np.zeros((int(owners.max()) + 1, 2 * len(COLUMNS)))
     np.add.at(rows, owners, np.concatenate([sums, counts.astype(np.float64)], axis=1))
-    classes: dict[int, list[str]] = {}
+    classes: list[list[str]] = [[] for _ in rows]
     for cluster, y in zip(owners.tolist(), grid.y, strict=True):
-        classes.setdefault(cluster, []).append(y)
+        classes[cluster].append(y)
     strata: dict[tuple[str, ...], list[int]] = {}
-    for cluster, members in classes.items():
+    for cluster, members in enumerate(classes):
         strata.setdefault(tuple(sorted(members)), []).append(cluster)
     return [rows[members] for _, members in sorted(strata.items())]
 
@@ -222,12 +222,8 @@ def estimate(grid: Grid, draws: Floats, weights: Weights) -> tuple[Interval | No
     if len(by_seed) == 1:
         return over_texts(0.95), method
     interval = composed(weighted(grid.rates, weights), over_texts, error_of_mean(by_seed))
-    return within(interval, *bounds(weights)), f"seeds t, {method}"
-
-
-def bounds(weights: Weights) -> Interval:
-    parts = np.array(list(weights.values()))
-    return float(np.minimum(parts, 0).sum()), float(np.maximum(parts, 0).sum())
+    lowest, highest = (float(limit(list(weights.values()), 0).sum()) for limit in (np.minimum, np.maximum))
+    return within(interval, lowest, highest), f"seeds t, {method}"
 
 
 def combined_wilson(grid: Grid, weights: Weights, level: float = 0.95) -> Interval:
@@ -236,16 +232,14 @@ def combined_wilson(grid: Grid, weights: Weights, level: float = 0.95) -> Interv
     Distances from rate to interval end add in squares between classes of texts, and linearly within a class, because
     the same texts may be wrong in both cells.
     """
-    rates = grid.rates
-    middle = weighted(rates, weights)
-    below, above = dict.fromkeys(ROLES, 0.0), dict.fromkeys(ROLES, 0.0)
+    reach = np.zeros((len(ROLES), 2))
     for column, weight in weights.items():
         values = grid.values[:, COLUMNS.index(column)]
         asked = ~np.isnan(values).all(axis=1)
         table = cluster_table(values[asked].ravel(), np.repeat(grid.owners[asked], values.shape[1]))
         low, high = cluster_wilson(table, level)
-        down, up = rates[column] - low, high - rates[column]
-        below[SIDE[column]] += abs(weight) * (down if weight > 0 else up)
-        above[SIDE[column]] += abs(weight) * (up if weight > 0 else down)
-    reach = [float(np.sqrt(sum(part**2 for part in side.values()))) for side in (below, above)]
-    return middle - reach[0], middle + reach[1]
+        ends = grid.rates[column] - low, high - grid.rates[column]
+        reach[ROLES.index(SIDE[column])] += np.abs(weight) * np.array(ends if weight > 0 else ends[::-1])
+    below, above = np.sqrt((reach**2).sum(axis=0)).tolist()
+    middle = weighted(grid.rates, weights)
+    return middle - below, middle + above

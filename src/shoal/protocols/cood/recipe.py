@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import ModelError, PlanError
-from ...core.records import Answers, Case, Example
+from ...core.records import Answers, Example
 from ...models import load_model, load_prompted, parse_spec
 from ...models.interface import HasTokens
 from ...models.prompted.prompt import TASKS, Prompt
-from ...training.config import TrainConfig
 from ...training.stage import Recipe, plain_stage
 from .build import build, training_items
 from .grid import INCONSISTENT, LABELS, target
@@ -29,51 +28,35 @@ TINY_RATE, PAPER_RATE = 5e-4, 1e-5
 
 def recipe(settings: Settings, model: str) -> Recipe | None:
     """Return one training on the biased set, queried after every epoch; None for stored answers."""
-    scheme, options = parse_spec(model).scheme, parse_spec(model).options
     if settings.control == ("majority",):
         return Recipe(lambda seed: Majority(), (), {"answers": INCONSISTENT})
+    scheme = parse_spec(model).scheme
     if scheme == "predictions" or settings.trained or settings.shots:
         return None
-    if scheme in ("python", "openai") or "prompt" in options:
+    if scheme in ("python", "openai") or "prompt" in parse_spec(model).options:
         raise ModelError(
             f"{model} cannot be trained by shoal",
             why="cood trains an encoder on biased data before it queries it",
             fix="shots = [0, 4] for a prompted model, which demonstrates the combinations; or hf:FOLDER of an encoder; "
             "or train it on the items that shoal.protocols.cood.export writes, then set trained = true",
         )
-    items, how = training_items(settings), training_config(settings, model)
-    title = [
-        f"k{settings.per_label[0]}",
-        "all cells" if settings.control == ("all cells",) else "",
-        "linear head" if settings.train.head == "linear" else "",
-    ]
+    items, is_linear = training_items(settings), settings.train.head == "linear"
+    # Tiny models need a larger learning rate. Grouped by length, a batch would have both items of a neutral text.
+    how = settings.train.plain(TINY_RATE if scheme == "tiny" else PAPER_RATE, group_by_length=False)
     rows = [(item.examples[0], target(item.groups["cell"])) for item in items]
-    content = json.dumps(rows)
-    stage = plain_stage(
-        " ".join(filter(None, title)),
-        {"items": hashlib.sha256(content.encode()).hexdigest()[:16], "method": "vanilla", **asdict(how)},
-        rows,
-        LABELS,
-        how,
-        tuple(str(epoch + 1) for epoch in range(int(how.epochs))),
-    )
-    head = {} if settings.train.head == "own" else {"head": settings.train.head}
+    content = hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
+    title = f"k{settings.per_label[0]}" + " all cells" * (settings.control == ("all cells",))
+    identity = {"items": content, "method": "vanilla", **asdict(how)}
+    epochs = tuple(str(epoch + 1) for epoch in range(int(how.epochs)))
+    stage = plain_stage(title + " linear head" * is_linear, identity, rows, LABELS, how, epochs)
+    head = {"head": "linear"} if is_linear else {}
 
     def base(seed: int) -> Any:
-        fresh = load_model(model).with_fresh_head(LABELS, seed, linear=settings.train.head == "linear")
+        fresh = load_model(model).with_fresh_head(LABELS, seed, linear=is_linear)
         check_room(fresh, [case.examples[0] for case in (*items, *build(settings).cases)])
         return fresh
 
     return Recipe(base, (stage,), {"labels": list(LABELS), **head}, settings.train.threads)
-
-
-def training_config(settings: Settings, model: str) -> TrainConfig:
-    """Return the paper's numbers where it states them; tiny models need a larger learning rate.
-
-    Batches are not grouped by length, which would put both items of a neutral text into one batch.
-    """
-    usual = TINY_RATE if parse_spec(model).scheme == "tiny" else PAPER_RATE
-    return settings.train.plain(usual, group_by_length=False)
 
 
 def check_room(model: object, examples: Sequence[Example]) -> None:
@@ -81,8 +64,7 @@ def check_room(model: object, examples: Sequence[Example]) -> None:
     if not isinstance(model, HasTokens):
         return
     lengths = model.lengths(examples)
-    long = sum(length > model.longest for length in lengths)
-    if long:
+    if long := sum(length > model.longest for length in lengths):
         raise ModelError(
             f"{model!r} takes {model.longest:,} tokens; {long:,} of {len(lengths):,} inputs are longer, "
             f"up to {max(lengths):,}",
@@ -116,24 +98,15 @@ def replace_model(settings: Settings, spec: str) -> Any:
 
 def demonstrating(settings: Settings, prompt: Prompt) -> Prompt:
     """Return a prompt with the demonstrations, in an order by the seed."""
+    items, names = training_items(settings), TASKS[prompt.task]
+    fix = "prompt=agreement-plain for single texts, prompt=agreement-pair for pairs"
     if absent := [label for label in LABELS if label not in prompt.labels]:
-        raise PlanError(
-            f"prompt {prompt.name} has no word for {absent[0]!r}",
-            why=f"cood asks whether text and statement agree: {', '.join(LABELS)}",
-            fix="prompt=agreement-plain, or for pairs prompt=agreement-pair",
-        )
-    items = training_items(settings)
-    order = np.random.default_rng(settings.seed).permutation(len(items))
-    shots = [_shot(items[place], prompt) for place in order.tolist()]
+        raise PlanError(f"prompt {prompt.name} has no word for {absent[0]!r}", fix=fix)
+    if counts := {len(item.examples[0]) for item in items} - {len(names)}:
+        takes = " and ".join(names)
+        raise PlanError(f"prompt {prompt.name} takes {takes}; the inputs have {counts.pop()} texts", fix=fix)
+    shots = [
+        {**dict(zip(names, item.examples[0], strict=True)), "label": target(item.groups["cell"])}
+        for item in (items[place] for place in np.random.default_rng(settings.seed).permutation(len(items)))
+    ]
     return replace(prompt, shots=(*prompt.shots, *shots))
-
-
-def _shot(item: Case, prompt: Prompt) -> dict[str, str]:
-    names = TASKS[prompt.task]
-    texts = item.examples[0]
-    if len(texts) != len(names):
-        raise PlanError(
-            f"prompt {prompt.name} takes {' and '.join(names)}; the inputs have {len(texts)} texts",
-            fix="prompt=agreement-plain for single texts, prompt=agreement-pair for pairs",
-        )
-    return {**dict(zip(names, texts, strict=True)), "label": target(item.groups["cell"])}

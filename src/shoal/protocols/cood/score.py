@@ -14,19 +14,14 @@ from ...core.records import Answers, Basis, Case, Finding, Measure, Measures, Ou
 from ...stats.intervals import Interval, mean_t_interval, wilson
 from ..base import Built, Compared, Scored
 from . import wording
-from .grid import CELLS, HALF, QUANTITIES, Floats, Grid, Quantity, estimate, grid_of, replicates, weighted
+from .grid import HALF, MEASURED, QUANTITIES, Floats, Grid, Quantity, estimate, grid_of, replicates, weighted
 from .settings import Settings
 
 TEST = {"split": "test"}
 SETUP = ("model", "data", "K", "control", "template", "names", "unseen")
 """Groups that describe a setup: everything that makes jobs differ except the seed."""
-ALWAYS = ("K", "control")
-"""Groups of every measure of a comparison; the others only where setups differ."""
-CURVES: tuple[tuple[str, Mapping[str, str]], ...] = (
-    *((of.name, of.groups) for of in QUANTITIES),
-    ("validation accuracy", {"kind": "ID"}),
-)
-"""Quantities with a curve over epochs: name and groups."""
+VALIDATION = replace(QUANTITIES[0], name="validation accuracy")
+"""With equal weights for the four trained combinations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +37,10 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     """Return the outcomes and measures of the selected epoch, then the measures of every epoch."""
     outcomes = {epoch: judge(built.cases, answer) for epoch, answer in answers.items()}
     validation = {epoch: _validation(settings, built.cases, rows) for epoch, rows in outcomes.items()}
-    scores = {}
-    for epoch, rows in outcomes.items():
-        scores[epoch] = scores_of(grid_of(cases_of(built.cases, "test"), [rows]), settings.seed, {})
+    tested = cases_of(built.cases, "test")
+    scores = {
+        epoch: scores_of(grid_of(tested, [rows]), settings.seed, {}) for epoch, rows in outcomes.items()
+    }
     chosen = choose_epoch({epoch: row.value for epoch, row in validation.items()})
     measures = [with_basis(row) for row in scores[chosen].measures]
     names = wording.cell_names(settings.template[0], built.about)
@@ -88,7 +84,7 @@ def with_basis(row: Measure) -> Measure:
         return replace(row, basis=Basis("cases", only=TEST))
     (of,) = (of for of in QUANTITIES if (of.name, of.groups) == (row.name, row.groups))
     basis = Basis("cell", dict(of.weights), only=TEST, constant=of.constant)
-    return replace(row, basis=basis, headline=of.kind == "COOD")
+    return replace(row, basis=basis, headline=of.groups == {"kind": "COOD"})
 
 
 # Measures of one epoch
@@ -97,32 +93,23 @@ def with_basis(row: Measure) -> Measure:
 def scores_of(grid: Grid, seed: int, groups: Mapping[str, str], note: str = "") -> Scores:
     """Return accuracies, gap and what is right beyond the shortcut, of one run or several."""
     draws = replicates(grid, np.random.default_rng(seed))
-    cells = [Quantity("accuracy", kind, {cell: 1.0}) for cell, kind in CELLS.items()]
-    named = [({"cell": cell}, of) for cell, of in zip(CELLS, cells, strict=True)]
-    named += [({}, of) for of in QUANTITIES]
-    rows = [
-        replace(_measure(of, grid, draws), groups={**groups, **cell, **of.groups}, note=note)
-        for cell, of in named
-    ]
+    rows = [_measure(of, grid, draws) for of in MEASURED]
     half, _ = estimate(grid, draws, HALF)
-    return Scores(rows, half and (half[0] - 1, half[1] - 1))
+    return Scores(
+        [replace(row, groups={**groups, **row.groups}, note=note) for row in rows],
+        half and (half[0] - 1, half[1] - 1),
+    )
 
 
 def _measure(of: Quantity, grid: Grid, draws: Floats) -> Measure:
     """Return a weighted sum of cells plus a constant, with its interval."""
     value = weighted(grid.rates, of.weights) + of.constant
     interval, method = estimate(grid, draws, of.weights)
-    undefined = bool(np.isnan(value))
-    return Measure(
-        of.name,
-        None if undefined else float(value),
-        sum(grid.counts[cell] for cell in of.weights),
-        of.groups,
-        interval and (interval[0] + of.constant, interval[1] + of.constant),
-        method,
-        errors=sum(grid.errors.get(cell, 0) for cell in of.weights),
-        reason=wording.NO_ANSWER_IN_CELL if undefined else "",
-    )
+    n, errors = (sum(counts.get(cell, 0) for cell in of.weights) for counts in (grid.counts, grid.errors))
+    if np.isnan(value):
+        return Measure(of.name, None, n, of.groups, errors=errors, reason=wording.NO_ANSWER_IN_CELL)
+    interval = interval and (interval[0] + of.constant, interval[1] + of.constant)
+    return Measure(of.name, float(value), n, of.groups, interval, method, errors=errors)
 
 
 def cases_of(cases: Sequence[Case], split: str) -> list[Case]:
@@ -133,27 +120,25 @@ def cases_of(cases: Sequence[Case], split: str) -> list[Case]:
 
 
 def _validation(settings: Settings, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Measure:
-    """Return the accuracy on validation texts in the four trained combinations, with equal weights."""
-    of = replace(QUANTITIES[0], name="validation accuracy")
+    """Return the accuracy on validation texts in the four trained combinations."""
     chosen = cases_of(cases, "validation")
     if not chosen:
-        return Measure(of.name, None, 0, of.groups, reason=wording.NO_VALIDATION)
+        return Measure(VALIDATION.name, None, 0, VALIDATION.groups, reason=wording.NO_VALIDATION)
     grid = grid_of(chosen, [outcomes])
-    return _measure(of, grid, replicates(grid, np.random.default_rng(settings.seed)))
+    return _measure(VALIDATION, grid, replicates(grid, np.random.default_rng(settings.seed)))
 
 
 def _selection(built: Built, chosen: str, validation: Measure, *, alone: bool) -> list[Measure]:
     """Return the selected epoch with its validation accuracy, and the share of dropped texts."""
-    rows = []
-    if chosen:
-        note = wording.LAST_EPOCH if alone or validation.value is None else wording.BEST_EPOCH
-        rows += [Measure("chosen epoch", float(chosen), validation.n, note=note), validation]
-    if built.about:
-        dropped, total = sum(built.about["dropped"].values()), built.about["rows"]
-        note = wording.dropped_texts(built.about["dropped"])
-        interval = wilson(dropped, total)
-        rows.append(Measure("texts left out", dropped / total, total, {}, interval, "wilson", note=note))
-    return rows
+    dropped, total = sum(built.about["dropped"].values()), built.about["rows"]
+    note = wording.dropped_texts(built.about["dropped"])
+    left_out = Measure(
+        "texts left out", dropped / total, total, {}, wilson(dropped, total), "wilson", note=note
+    )
+    if not chosen:
+        return [left_out]
+    note = wording.LAST_EPOCH if alone or validation.value is None else wording.BEST_EPOCH
+    return [Measure("chosen epoch", float(chosen), validation.n, note=note), validation, left_out]
 
 
 # Several jobs
@@ -166,12 +151,15 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
     by_setup: dict[tuple[tuple[str, str], ...], list[Result]] = {}
     for result in results:
         by_setup.setdefault(tuple(setup_of(result).items()), []).append(result)
-    differ = [name for name in SETUP if len({dict(setup)[name] for setup in by_setup}) > 1]
+    named = {"K", "control", *(name for name in SETUP if len({dict(setup)[name] for setup in by_setup}) > 1)}
     rows: list[Measure] = []
     findings: list[Finding] = []
     for setup, of_setup in by_setup.items():
-        groups = {name: value for name, value in setup if name in ALWAYS or name in differ}
-        over = _over_seeds(settings, of_setup, groups)
+        groups = {name: value for name, value in setup if name in named}
+        cases = {case.id: case for result in of_setup for case in cases_of(result.cases, "test")}
+        grid = grid_of(list(cases.values()), [result.outcomes for result in of_setup])
+        seeds = sorted(int(result.job["settings"]["seed"]) for result in of_setup)
+        over = scores_of(grid, settings.seed, groups, wording.seed_claim(seeds, settings.shots))
         job = of_setup[0].job
         names = wording.cell_names(str(job["settings"]["template"][0]), job["about"])
         shots = job["settings"].get("shots", ())
@@ -194,24 +182,16 @@ def setup_of(result: Result) -> dict[str, str]:
     }
 
 
-def _over_seeds(settings: Settings, results: Sequence[Result], groups: Mapping[str, str]) -> Scores:
-    """Return the scores of a setup for new texts and new seeds; missing answers are NaN."""
-    cases = {case.id: case for result in results for case in cases_of(result.cases, "test")}
-    grid = grid_of(list(cases.values()), [result.outcomes for result in results])
-    seeds = sorted(int(result.job["settings"]["seed"]) for result in results)
-    return scores_of(grid, settings.seed, groups, wording.seed_claim(seeds, settings.shots))
-
-
 def _over_epochs(results: Sequence[Result], groups: Mapping[str, str]) -> list[Measure]:
     """Return the means over seeds after each epoch (the paper's Figure 2)."""
-    measures = Measures(row for result in results for row in result.measures if "epoch" in row.groups)
+    measures = [row for result in results for row in result.measures if "epoch" in row.groups]
     rows = []
     for epoch in dict.fromkeys(row.groups["epoch"] for row in measures):
-        for name, wanted in CURVES:
-            matching = measures.where(name, epoch=epoch, **wanted)
-            by_seed = [row for row in matching if row.value is not None and "cell" not in row.groups]
-            if by_seed:
-                rows.append(_mean(by_seed, {**groups, **wanted, "epoch": epoch}))
+        for of in (*QUANTITIES, VALIDATION):
+            wanted = {**of.groups, "epoch": epoch}
+            matching = [row for row in measures if (row.name, row.groups) == (of.name, wanted)]
+            if by_seed := [row for row in matching if row.value is not None]:
+                rows.append(_mean(by_seed, {**groups, **wanted}))
     return rows
 
 

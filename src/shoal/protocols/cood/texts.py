@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from ...core.errors import DataError, PlanError, nearest, some
+from ...core.errors import DataError, PlanError, some
 from ...core.files import is_data, stamp
 from ...core.records import Example
 from ...data.grammar import Row, make_rows
@@ -82,15 +82,10 @@ class Parts:
 
 def _modified(data: str) -> int:
     """Return when a file was last changed, 0 for the built-in data."""
-    if data == OURS:
-        return 0
-    if not is_data(data):
-        raise DataError(
-            f"data {data!r}: no such file",
-            why=f"expected a CSV, TSV or JSON Lines file, or {OURS!r}, the built-in data",
-            fix=nearest(data, [OURS]) or 'data = "reviews.csv"',
-        )
-    return stamp(data)[0]
+    if data != OURS and not is_data(data):
+        fix = f"a CSV, TSV or JSON Lines file, or {OURS!r}, the built-in data"
+        raise DataError(f"data {data!r}: no such file", fix=fix)
+    return 0 if data == OURS else stamp(data)[0]
 
 
 @lru_cache(maxsize=8)
@@ -106,8 +101,8 @@ def _rows(
 
 
 def _read_rows(settings: Settings) -> tuple[list[tuple[str, Row]], int]:
-    where = settings.data, _modified(settings.data)
-    return _rows(*where, settings.text, settings.label, json.dumps(settings.classes))
+    columns = settings.text, settings.label, json.dumps(settings.classes)
+    return _rows(settings.data, _modified(settings.data), *columns)
 
 
 # Roles
@@ -158,11 +153,11 @@ def usable_texts(settings: Settings) -> Pool:
     rows, unnamed = _read_rows(settings)
     roles = {label: role for role, label in roles_of(settings).items()}
     by_content: dict[str, list[tuple[str, Row]]] = {}
-    dropped: Counter[str] = Counter()
     for line, row in rows:
         if row.label in roles:
             by_content.setdefault(content(row.texts), []).append((line, row))
-    dropped["of another class"] = unnamed + len(rows) - sum(map(len, by_content.values()))
+    named = sum(map(len, by_content.values()))
+    dropped = Counter({"of another class": unnamed + len(rows) - named})
     kept: list[tuple[str, Row]] = []
     for same in by_content.values():
         if len({row.label for _, row in same}) > 1:
@@ -228,16 +223,15 @@ def _choose(
     together: dict[str, list[Text]] = {}
     for text in texts:
         together.setdefault(text.key, []).append(text)
-    wanted = dict.fromkeys(ROLES, number)
+    counts = dict.fromkeys(ROLES, 0)
     chosen: list[Text] = []
     for key in sorted(together, key=lambda key: _hash("test 0", key)):
-        if any(wanted[text.y] for text in together[key]):
+        if any(counts[text.y] < number for text in together[key]):
             for text in sorted(together.pop(key), key=lambda text: _hash("test 0", content(text.texts))):
-                if wanted[text.y]:
-                    wanted[text.y] -= 1
+                if counts[text.y] < number:
+                    counts[text.y] += 1
                     chosen.append(text)
-    if any(wanted.values()):
-        raise _too_few(settings, {role: number - left for role, left in wanted.items()}, number, setting)
+    _check_counts(settings, counts, number, setting)
     return chosen, [text for text in texts if text.key in together]
 
 
@@ -247,16 +241,18 @@ def training_texts(settings: Settings) -> list[Text]:
     left = split_texts(settings).training
     ordered = sorted(left, key=lambda text: _hash(f"training {settings.seed}", content(text.texts)))
     texts = {role: [text for text in ordered if text.y == role][:number] for role in ROLES}
-    if any(len(chosen) < number for chosen in texts.values()):
-        counts = {role: len(chosen) for role, chosen in texts.items()}
-        raise _too_few(settings, counts, number, "shots" if settings.shots else "per_label")
+    counts = {role: len(chosen) for role, chosen in texts.items()}
+    _check_counts(settings, counts, number, "shots" if settings.shots else "per_label")
     return [text for chosen in texts.values() for text in chosen]
 
 
-def _too_few(settings: Settings, counts: Mapping[str, int], number: int, setting: str) -> DataError:
+def _check_counts(settings: Settings, counts: Mapping[str, int], number: int, setting: str) -> None:
+    """Raise an error if a class has fewer texts than the number that a setting asks for."""
     role = min(counts, key=lambda role: counts[role])
+    if counts[role] == number:
+        return
     dropped = some([f"{count:,} {why}" for why, count in usable_texts(settings).dropped.items()])
-    return DataError(
+    raise DataError(
         f'"{settings.data}": {counts[role]:,} texts of class {roles_of(settings)[role]!r} ({role}) left; '
         f"{setting} = {number:,}",
         why=f"test and validation texts come first, then those to train on; dropped: {dropped or 'none'}",

@@ -35,17 +35,13 @@ SHOWN_SETUPS = 6
 """Setups of a comparison with a verdict and curves over epochs."""
 
 Groups = Mapping[str, str]
-Names = tuple[tuple[str, str], ...]
-"""Groups as a dictionary key."""
 
 
 def sections(
     settings: Settings, results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
 ) -> list[Section]:
     """Return the sections of each result, or of a comparison, and the table of all cells."""
-    shown = (
-        [_comparison(results, measures, findings)] if measures else [_summary(result) for result in results]
-    )
+    shown = [_comparison(results, measures, findings)] if measures else list(map(_summary, results))
     return [*shown, *([_cells(results)] if results else [])]
 
 
@@ -63,24 +59,21 @@ def _summary(result: Result) -> Section:
     control = settings["control"][0]
     title = [Words("COOD test of ", "quiet"), Words(str(result.job["model"]), "strong")]
     title += [Words(f"   control: {control}", ("strong", "doubt"))] * (control != "none")
-    about = [
-        wording.about_texts(result.job, tested.n + tested.errors),
-        f"seed {settings['seed']}",
-    ]
-    epoch = (
-        f"; epoch {chosen.value:.0f} of {settings['train']['epochs']} was chosen: it is {chosen.note}"
-        if chosen.value
-        else ""
-    )
+    about = f"{wording.about_texts(result.job, tested.n + tested.errors)}, seed {settings['seed']}"
+    if chosen.value:
+        about += (
+            f"; epoch {chosen.value:.0f} of {settings['train']['epochs']} was chosen: it is {chosen.note}"
+        )
     answer = [piece for finding in result.findings for piece in [*_sentence(finding), Words("\n")]]
     dropped = find_measure(measures, "texts left out", {})
     errors = sum(_accuracy(measures, {}, cell).errors for cell in CELLS)
     notes = [wording.excluded_texts_note(dropped)] if dropped.value else []
+    notes += [wording.unanswered_note(errors)] if errors else []
     return Section(
         title=title,
-        text=[*answer, Words(f"{', '.join(about)}{epoch}.\n", "quiet")],
+        text=[*answer, Words(f"{about}.\n", "quiet")],
         blocks=[_matrix(result), _quantities(measures), *_epochs(measures, {}, chosen.value)],
-        notes=[*notes, *([wording.unanswered_note(errors)] if errors else [])],
+        notes=notes,
         warnings=[f"{check['name']}: {check['detail']}" for check in checks],
     )
 
@@ -98,8 +91,8 @@ def _matrix(result: Result) -> Table:
     rows = []
     for y in ROLES:
         cells: list[Cell] = [Words(about["roles"][y], "strong")]
-        for kind, t in ((CELLS[f"{y}/{t}"], t) for t in ROLES):
-            row = _accuracy(result.measures, {}, f"{y}/{t}")
+        for cell in (f"{y}/{t}" for t in ROLES):
+            kind, row = CELLS[cell], _accuracy(result.measures, {}, cell)
             cells.append(Number(row, ("strong", TONES[kind]), kind, "value and interval"))
         rows.append(Row(cells))
     titles = ["text is …", *(template.replace(SLOT, about["words"][t]) for t in ROLES)]
@@ -125,18 +118,15 @@ def _epochs(
     measures: Iterable[Measure], setup: Groups, chosen: float | None = None, title: str = ""
 ) -> list[Curves]:
     """Return the means after each epoch (the paper's Figure 2); nothing for a single epoch."""
-    rows = Measures(row for row in measures if "epoch" in row.groups)
+    rows = Measures(row for row in measures if "epoch" in row.groups and setup.items() <= row.groups.items())
     epochs = list(dict.fromkeys(row.groups["epoch"] for row in rows))
-    if len(epochs) < 2:
-        return []
-
-    def line(label: str, name: str, kind: str, tone: Tone) -> Line:
+    curves: list[tuple[str, str, str, Tone]] = [(kind, "accuracy", kind, TONES[kind]) for kind in KINDS]
+    curves.append(("validation ID", "validation accuracy", "ID", "quiet"))
+    lines = []
+    for label, name, kind, tone in curves:
         values = [find_measure(rows, name, {**setup, "epoch": epoch}, kind=kind) for epoch in epochs]
-        return Line(label, list(zip(map(float, epochs), values, strict=True)), tone)
-
-    lines = [line(kind, "accuracy", kind, TONES[kind]) for kind in KINDS]
-    lines.append(line("validation ID", "validation accuracy", "ID", "quiet"))
-    return [Curves("epoch", lines, marked=chosen, title=title, name="epochs")]
+        lines.append(Line(label, list(zip(map(float, epochs), values, strict=True)), tone))
+    return [Curves("epoch", lines, marked=chosen, title=title, name="epochs")] if len(epochs) > 1 else []
 
 
 # Several jobs
@@ -146,86 +136,69 @@ def _comparison(
     results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
 ) -> Section:
     """Return the verdicts, a row per setup over its seeds, and curves."""
-    by_setup: dict[Names, list[Measure]] = {}
-    for row in measures:
-        names = tuple((name, row.groups[name]) for name in SETUP if name in row.groups)
-        by_setup.setdefault(names, []).append(row)
-    setups = {names: Measures(rows) for names, rows in by_setup.items()}
-    probes = [dict(setup) for setup in setups if dict(setup)["control"] == "none"][:SHOWN_SETUPS]
+    rows = Measures(row for row in measures if "epoch" not in row.groups)
+    setups = [dict(finding.groups) for finding in findings]
+    probes = [setup for setup in setups if setup["control"] == "none"][:SHOWN_SETUPS]
     blocks: list[Block] = [
         Text(_sentence(finding, f"{_setup_name(finding.groups)}: "))
         for finding in findings
-        if dict(finding.groups) in probes
+        if finding.groups in probes
     ]
-    blocks.append(_setups(setups))
-    blocks += [_grid(setups, probes, _class_names(results))] if probes else []
-    blocks += _sizes(setups)
+    blocks.append(_setups(rows, setups))
+    roles = [result.job["about"]["roles"] for result in results]
+    classes = roles[0] if all(each == roles[0] for each in roles) else {role: role for role in ROLES}
+    blocks += [_grid(rows, probes, classes)] if probes else []
+    blocks += _sizes(rows, setups)
     for setup in probes:
-        blocks += _epochs(setups[tuple(setup.items())], setup, title=f"over epochs: {_setup_name(setup)}")
-    gaps = [row for row in measures if row.name == "gap" and "epoch" not in row.groups]
+        blocks += _epochs(measures, setup, title=f"over epochs: {_setup_name(setup)}")
+    gaps = rows.where("gap")
     several = any(row.interval_method.startswith("seeds") for row in gaps)
     notes = [*dict.fromkeys(row.note for row in gaps if row.note), wording.interval_note(several)]
     return Section(blocks=blocks, notes=notes)
 
 
-def _class_names(results: Sequence[Result]) -> Groups:
-    """Return the class of each role; the roles themselves where jobs differ."""
-    roles = [result.job["about"]["roles"] for result in results]
-    return roles[0] if all(each == roles[0] for each in roles) else {role: role for role in ROLES}
-
-
-def _grid(setups: Mapping[Names, Measures], probes: Sequence[Groups], classes: Groups) -> HeatMap:
+def _grid(measures: Measures, probes: Sequence[Groups], classes: Groups) -> HeatMap:
     """Return the nine cells of each setup: rows are classes of texts, columns are classes in the template."""
     cells, marks = {}, {}
-    for block, setup in enumerate(probes):
-        measures = setups[tuple(setup.items())]
-        for (row, y), (column, t) in product(enumerate(ROLES), enumerate(ROLES)):
-            place, cell = (block * len(ROLES) + row, column), f"{y}/{t}"
-            cells[place], marks[place] = _accuracy(measures, setup, cell), CELLS[cell]
+    for row, (setup, y) in enumerate(product(probes, ROLES)):
+        for column, t in enumerate(ROLES):
+            cells[row, column] = _accuracy(measures, setup, f"{y}/{t}")
+            marks[row, column] = CELLS[f"{y}/{t}"]
     rows = [(f"{classes[y]} text", _setup_name(setup)) for setup in probes for y in ROLES]
     columns = [(f"statement: {classes[t]}", "") for t in ROLES]
-    return HeatMap(
-        rows,
-        columns,
-        cells,
-        "the nine combinations",
-        "grid",
-        ["OOD combinations are not part of the verdict"],
-        marks=marks,
-    )
+    notes = ["OOD combinations are not part of the verdict"]
+    return HeatMap(rows, columns, cells, "the nine combinations", "grid", notes, marks=marks)
 
 
 def _setup_name(setup: Groups) -> str:
     return ", ".join(f"{name} {value}" for name, value in setup.items())
 
 
-def _sizes(setups: Mapping[Names, Measures]) -> list[Curves]:
+def _sizes(measures: Measures, setups: Sequence[Groups]) -> list[Curves]:
     """Return accuracy over K (the paper's Figure 3), one picture per setup without K."""
-    by_rest: dict[Names, dict[float, Names]] = {}
-    for names in setups:
-        setup = dict(names)
+    by_rest: dict[str, list[Groups]] = {}
+    for setup in setups:
         if setup["control"] == "none":
-            rest = tuple((name, value) for name, value in names if name not in ("K", "control"))
-            by_rest.setdefault(rest, {})[float(setup["K"])] = names
+            rest = {name: value for name, value in setup.items() if name not in ("K", "control")}
+            by_rest.setdefault(_setup_name(rest), []).append(setup)
     pictures = []
-    for rest, by_size in by_rest.items():
+    for rest_name, alike in by_rest.items():
         lines = []
         for kind in KINDS:
-            rows = {k: find_measure(setups[of], "accuracy", dict(of), kind=kind) for k, of in by_size.items()}
-            lines.append(Line(kind, sorted(rows.items()), TONES[kind]))
-        title = ": ".join(filter(None, (wording.BY_SIZE, _setup_name(dict(rest)))))
-        if len(by_size) > 1:
+            values = {float(each["K"]): find_measure(measures, "accuracy", each, kind=kind) for each in alike}
+            lines.append(Line(kind, sorted(values.items()), TONES[kind]))
+        title = ": ".join(filter(None, (wording.BY_SIZE, rest_name)))
+        if len(alike) > 1:
             pictures.append(Curves("K, texts of each class", lines, title=title, name="sizes"))
     return pictures
 
 
-def _setups(setups: Mapping[Names, Measures]) -> Table:
+def _setups(measures: Measures, setups: Sequence[Groups]) -> Table:
     """Return a row per setup; COOD is in brackets if the trained combinations were hardly learnt."""
-    columns = [Column(name, "left") for name, _ in next(iter(setups))]
+    columns = [Column(name, "left") for name in setups[0]]
     columns += [Column(name) for name in ("ID", "COOD", "", "beyond", "", "gap", "OOD")]
     rows, legend = [], [wording.BEYOND]
-    for names, measures in setups.items():
-        setup = dict(names)
+    for setup in setups:
         seen, unseen, third = (find_measure(measures, "accuracy", setup, kind=kind) for kind in KINDS)
         gap, beyond = (find_measure(measures, name, setup) for name in ("gap", "beyond the shortcut"))
         readable = has_learnt(measures, setup)
@@ -255,16 +228,11 @@ def _cells(results: Sequence[Result]) -> Section:
         setup = setup_of(result)
         job = [setup["data"], *(setup[name] for name in setup_names), str(result.job["settings"]["seed"])]
         for row in result.measures.where("accuracy"):
-            if "cell" in row.groups:
-                cell = row.groups["cell"]
-                about = [
-                    row.groups.get("epoch", ""),
-                    cell,
-                    *cell.split("/"),
-                    target(cell),
-                    row.groups["kind"],
-                ]
+            if cell := row.groups.get("cell"):
+                epoch = row.groups.get("epoch", "")
                 numbers = [Number(row, part="n"), Number(row, part="value and interval")]
-                rows.append(Row([*job, *about, *numbers]))
+                rows.append(
+                    Row([*job, epoch, cell, *cell.split("/"), target(cell), row.groups["kind"], *numbers])
+                )
     columns = [*(Column(name, "left") for name in words), Column("n"), Column("accuracy")]
     return Section(blocks=[Table(columns, rows, name="cells")], detail="full")

@@ -55,9 +55,8 @@ def verdict(
     if seen.value is None or unseen.value is None or over_half is None:
         return _finding("no answer", ": combining cannot be judged.", groups)
     if not has_learnt(measures, groups):
-        worst = min(
-            (_id_cell(measures, cell, groups) for cell in cells_of("ID")), key=lambda row: row.value or 0
-        )
+        cells = [_id_cell(measures, cell, groups) for cell in cells_of("ID")]
+        worst = min(cells, key=lambda row: row.value or 0)
         text = (
             f': {_value(seen)} % are right, {_value(worst)} % in "{names[worst.groups["cell"]]}"; '
             "a constant answer gets 50 %. Its COOD score cannot be interpreted."
@@ -103,9 +102,8 @@ def _id_cell(measures: Measures, cell: str, groups: Mapping[str, str]) -> Measur
 def _finding(kind: str, text: str, groups: Mapping[str, str], *measures: Measure) -> Finding:
     is_probe = groups.get("control", "none") == "none"
     unusable = is_probe and kind in ("not learnt", "not solved", "no answer")
-    return Finding(
-        kind, HEADS[kind] + text, measures, 1.0 if is_probe else 0.1, groups, disqualifies=unusable
-    )
+    weight = 1.0 if is_probe else 0.1
+    return Finding(kind, HEADS[kind] + text, measures, weight, groups, disqualifies=unusable)
 
 
 def _value(row: Measure) -> str:
