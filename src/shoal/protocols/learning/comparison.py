@@ -17,7 +17,7 @@ import numpy as np
 from ...core.claims import reach_so_far
 from ...core.records import Measure, Result
 from ...stats.generalization import ESTIMABLE_SEEDS, METHOD, Draws, draw, estimate, pair, suite_score
-from ...stats.intervals import Interval, cluster_wilson, t_quantile
+from ...stats.intervals import cluster_wilson, t_quantile
 from ...stats.paired import generalization_score
 from ...stats.resampling import cluster_table
 from ...stats.seeds import error_of_difference
@@ -34,8 +34,8 @@ from .against_iid import (
     with_interval,
 )
 from .settings import Settings
-from .table3 import ALL, COLUMNS, IID_COLUMN, TableRow, average_g, mean_gain, rows_of_table3
-from .trainings import HOLD_OUTS, Flags, Floats, Row, Scenario, Trainings, read_trainings, undefined
+from .table3 import ALL, COLUMNS, IID_COLUMN, TableRow, average_g, rows_of_table3
+from .trainings import HOLD_OUTS, Flags, Floats, Scenario, Trainings, read_trainings, undefined
 from .wording import NO_FUNCTIONALITY
 
 AVERAGE, OVER_METHODS = "average G", "mean over methods"
@@ -209,9 +209,8 @@ class ModelTable:
             else f1_of(wanted, scenario.iid[:, column])
             for column, seed in enumerate(scenario.seeds)
         ]
-        known = [value for value in scores if value is not None]
-        if known and len(known) == len(scores):
-            mean = math.fsum(known) / len(known)
+        mean = _mean(scores)
+        if mean is not None:
             row = Measure("iid F1", mean, _applies(scenario.iid), scenario.groups)
             yield self._scoped(row, scenario)
 
@@ -226,14 +225,9 @@ class ModelTable:
         if not scenario.seeds:
             yield _undefined(name, groups, wording.progress(*scenario.folds))
             return
-        whole = _rate(name, hits, failed, groups)
-        yield self._scoped(whole, scenario)
+        yield self._scoped(_rate(name, hits, failed, groups), scenario)
         for column, seed in enumerate(scenario.seeds):
-            of_seed = {**groups, "seed": str(seed)}
-            single = whole
-            if len(scenario.seeds) > 1:
-                single = _rate(name, hits[:, [column]], failed[:, [column]], of_seed)
-            yield replace(single, groups=of_seed)
+            yield _rate(name, hits[:, [column]], failed[:, [column]], {**groups, "seed": str(seed)})
 
 
 def _undefined(name: str, groups: Mapping[str, str], reason: str) -> Measure:
@@ -258,21 +252,17 @@ def _rate(name: str, hits: Floats, failed: Flags, groups: Mapping[str, str]) -> 
     if not applicable.all():
         reason = NO_CASE_APPLIES if row.na else NO_CASE_ANSWERED
         return replace(row, n=0, note=reason, reason=reason)
-    values = np.nansum(hits, axis=0) / applicable
-    interval, method = _interval(hits, values)
-    return replace(row, value=math.fsum(values) / len(values), interval=interval, interval_method=method)
-
-
-def _interval(hits: Floats, values: Floats) -> tuple[Interval, str]:
-    """Return Wilson's over cases, each with its outcomes in all runs, and Student's over runs: their squares add."""
     cases, seeds = hits.shape
+    values = np.nansum(hits, axis=0) / applicable
+    mean = math.fsum(values) / seeds
     low, high = cluster_wilson(cluster_table(hits.ravel(), np.repeat(np.arange(cases), seeds)))
-    if seeds < ESTIMABLE_SEEDS:
-        return (low, high), "wilson" if seeds == 1 else "cluster wilson" + over_seeds(seeds)
-    middle = math.fsum(values) / seeds
-    reach = t_quantile(0.95, seeds - 1) * float(values.std(ddof=1)) / math.sqrt(seeds)
-    below, above = math.hypot(max(0.0, middle - low), reach), math.hypot(max(0.0, high - middle), reach)
-    return (max(0.0, middle - below), min(1.0, middle + above)), "cluster wilson" + over_seeds(seeds)
+    if seeds >= ESTIMABLE_SEEDS:
+        # Wilson's over cases, each with its outcomes in all runs, and Student's over runs: their squares add.
+        reach = t_quantile(0.95, seeds - 1) * float(values.std(ddof=1)) / math.sqrt(seeds)
+        below, above = math.hypot(max(0.0, mean - low), reach), math.hypot(max(0.0, high - mean), reach)
+        low, high = max(0.0, mean - below), min(1.0, mean + above)
+    method = "wilson" if seeds == 1 else "cluster wilson" + over_seeds(seeds)
+    return replace(row, value=mean, interval=(low, high), interval_method=method)
 
 
 def f1_of(wanted: Flags, hits: Floats) -> float | None:
@@ -294,16 +284,17 @@ def f1_of(wanted: Flags, hits: Floats) -> float | None:
 def average_measures(of_tasks: Sequence[ModelTable], seed: int) -> Iterator[Measure]:
     """Yield the paper's Avg of every row that is complete in all tasks, and its test against the iid row."""
     tables = [table.rows for table in of_tasks]
+    over = "scenarios and tasks" if len(tables) > 1 else "scenarios"
     averages = average_g(tables)
     baseline = next((value for (config, _), value in averages.items() if config == "iid"), None)
-    several = len(tables) > 1
-    for row, value in averages.items():
-        groups = {"config": row[0], "method": row[1], "hold out": ALL}
-        yield Measure(AVERAGE, value, 0, groups, note=f"over {len(tables)} tasks" if several else "")
-        if row[0] == "iid" or baseline is None:
+    for (config, method), value in averages.items():
+        groups = {"config": config, "method": method, "hold out": ALL}
+        yield Measure(AVERAGE, value, 0, groups, note=f"over {len(tables)} tasks" if tables[1:] else "")
+        if config == "iid" or baseline is None:
             continue
         scored = groups | {"score": AVERAGE}
-        tests = [_of_row(row, table.contests) for table in of_tasks]
+        which = {"score": "G", "config": config, "method": method}.items()
+        tests = [[test for test in table.contests if which <= test.groups.items()] for table in of_tasks]
         changes = [test.difference.value for of_task in tests for test in of_task]
         columns = [sum(name in HOLD_OUTS for name in table[0].cells) for table in tables]
         is_tested = list(map(len, tests)) == columns  # every score of the row, on seeds that both have
@@ -313,16 +304,7 @@ def average_measures(of_tasks: Sequence[ModelTable], seed: int) -> Iterator[Meas
         if p is not None:
             over_seeds = any(test.by_seed is not None for of_task in tests for test in of_task)
             test = "Welch's t over seeds" if over_seeds else "randomisation"
-            over = "scenarios and tasks" if several else "scenarios"
             yield Measure("p value", p, 0, scored, note=f"{test}, averaged over {over}; not adjusted")
-
-
-def _of_row(row: Row, contests: Sequence[Contest]) -> list[Contest]:
-    """Return the tests of a row's G in each scenario."""
-    which = ("G", *row)
-    return [
-        test for test in contests if tuple(test.groups[n] for n in ("score", "config", "method")) == which
-    ]
 
 
 def _p(contests: Sequence[Sequence[Contest]], observed: float, seed: int) -> float | None:
@@ -355,19 +337,33 @@ def _p(contests: Sequence[Sequence[Contest]], observed: float, seed: int) -> flo
 
 def means_over_methods(rows: Sequence[TableRow]) -> Iterator[Measure]:
     """Yield each column's mean over the methods of a configuration, and its difference from the iid row."""
-    has_baseline = any(row.is_baseline for row in rows)
+    baseline = next((row for row in rows if row.is_baseline), None)
     for config in dict.fromkeys(row.config for row in rows if not row.is_baseline):
-        members = [row for row in rows if row.config == config]
-        for column in (name for name in COLUMNS if name in rows[0].cells):
-            values = [row.cells[column].value for row in members]
-            known = [value for value in values if value is not None]
-            if not known or len(known) < len(values):
+        for column in rows[0].cells:
+            cells = [row.cells[column] for row in rows if row.config == config]
+            mean = _mean([cell.value for cell in cells])
+            if mean is None:
                 continue
             groups = {"config": config, "column": COLUMNS[column]}
-            mean = Measure(OVER_METHODS, fmean(known), len(known), groups)
-            yield mean
-            gain = mean_gain(rows, column, config) if has_baseline else None
+            yield Measure(OVER_METHODS, mean, len(cells), groups)
+            before = baseline.cells[column].value if baseline else None
+            gain = _mean(
+                [
+                    cell.difference.value
+                    if cell.difference
+                    else None
+                    if before is None or cell.value is None
+                    else cell.value - before
+                    for cell in cells
+                ]
+            )
             if gain is not None:
                 score = "iid score" if column == IID_COLUMN else "G"
-                change = replace(mean, name="difference", value=gain, of=score)
-                yield replace(change, groups=groups | {"score": OVER_METHODS})
+                groups |= {"score": OVER_METHODS}
+                yield Measure("difference", gain, len(cells), groups, of=score)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    """Return the mean; None if some value is not known."""
+    known = [value for value in values if value is not None]
+    return fmean(known) if known and len(known) == len(values) else None

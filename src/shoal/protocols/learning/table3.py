@@ -1,6 +1,4 @@
-"""BELUGA's Table 3 as typed rows and cells, and the figures that the paper's text quotes from it.
-
-`docs/method/beluga.md` 1.10 and 1.15.
+"""BELUGA's Table 3 as typed rows and cells (`docs/method/beluga.md` 1.10).
 
 rows_of_table3(measures) ──► a row per configuration and method, the iid row first
                              a cell per column: i.i.d., G_seen, G_func, G_class, G_type
@@ -11,7 +9,6 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from ...core.claims import ALPHA
-from ...core.errors import DataError
 from ...core.records import Measure
 from .trainings import HOLD_OUTS, STANDARD, Row
 
@@ -93,13 +90,6 @@ class TableRow:
         cell = self.cells.get(column, Cell())
         return cell.adjusted is not None and cell.value is not None
 
-    def gain(self, column: str, baseline: "TableRow") -> float | None:
-        """Return the difference from the iid row, on the cases of both where that is known."""
-        mine, theirs = (row.cells.get(column, Cell()) for row in (self, baseline))
-        if mine.difference is not None:
-            return mine.difference.value
-        return None if mine.value is None or theirs.value is None else mine.value - theirs.value
-
 
 def rows_of_table3(
     measures: Iterable[Measure], model: str | None = None, task: str | None = None
@@ -108,7 +98,7 @@ def rows_of_table3(
     of_rows: dict[Row, list[Measure]] = {}
     for mean in means_of(measures, model, task):
         if "method" in mean.groups and "functionality" not in mean.groups:
-            of_rows.setdefault((mean.groups["config"], mean.groups["method"]), []).append(mean)
+            of_rows.setdefault(row_name(mean), []).append(mean)
     laid_out = {name: _cells(means) for name, means in of_rows.items()}
     known = {column for cells in laid_out.values() for column in cells}
     columns = [name for name in COLUMNS if name in known]
@@ -137,6 +127,11 @@ def name_of(groups: Mapping[str, str]) -> Name:
     return groups.get("model"), groups.get("task")
 
 
+def row_name(measure: Measure) -> Row:
+    """Return the row that a measure belongs to."""
+    return measure.groups["config"], measure.groups["method"]
+
+
 def means_of(measures: Iterable[Measure], model: str | None, task: str | None = None) -> list[Measure]:
     """Return the measures of one table over all its seeds."""
     return [row for row in measures if name_of(row.groups) == (model, task) and "seed" not in row.groups]
@@ -156,6 +151,7 @@ FIELDS = {
     "p value": "p",
     "adjusted p value": "adjusted",
 }
+"""The field of a cell, by measure."""
 
 
 def _cells(measures: Sequence[Measure]) -> dict[str, Cell]:
@@ -173,25 +169,6 @@ def _cells(measures: Sequence[Measure]) -> dict[str, Cell]:
 
 def _is_iid(row: Measure) -> bool:
     return "iid score" in (row.name, row.groups.get("score"))
-
-
-# Figures of the paper's text (`docs/method/beluga.md` 1.15)
-
-
-def baseline_of(rows: Sequence[TableRow]) -> TableRow:
-    """Return the iid row."""
-    for row in rows:
-        if row.is_baseline:
-            return row
-    raise DataError("the table has no iid row to compare with", fix='"iid" in train.on')
-
-
-def mean_gain(rows: Sequence[TableRow], column: str, config: str) -> float | None:
-    """Return the mean difference from the iid row over the methods of a configuration."""
-    baseline = baseline_of(rows)
-    gains = [row.gain(column, baseline) for row in rows if row.config == config]
-    known = [gain for gain in gains if gain is not None]
-    return fmean(known) if known and len(known) == len(gains) else None
 
 
 def average_g(tables: Iterable[Sequence[TableRow]]) -> dict[Row, float]:
