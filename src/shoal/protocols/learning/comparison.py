@@ -324,10 +324,8 @@ def _p(contests: Sequence[Sequence[Contest]], observed: float, seed: int) -> flo
     shuffled: list[Floats] = []
     for tests in contests:
         known = [test.shuffled for test in tests if test.shuffled is not None]
-        if not known:
-            return None
         # One task's shuffles in another order: two tasks that began with the same seed are not exchanged alike.
-        order = rng.permutation(len(known[0]))
+        order = rng.permutation(len(known[0])) if known else ()
         shuffled += [draws[order] for draws in known]
     if len({len(draws) for draws in shuffled}) != 1:
         return None

@@ -151,7 +151,13 @@ def _load(source: _Source) -> IidData:
     train = _sample([row for row, _ in _rows(source, source.iid, "train", reading)], source.limit)
     tested = _rows(source, source.iid_test, "test", reading)
     test = [row for row, _ in tested]
-    renamed = {} if reading else _names_of_labels(source, train, test, tuple(suite.labels or ()))
+    renamed: dict[str, str] = {}
+    if not reading:
+        known = tuple(suite.labels or ())
+        renamed = label_names(sorted({row.label for row in (*train, *test)}), source.names, known)
+        from_train = bool(train) and not source.has_own_labels
+        learnable = {renamed[row.label] for row in (train if from_train else (*train, *test))}
+        _refuse_unlearnable(source, learnable, {renamed[row.label] for row in test}, known)
     _refuse_overlap(source, train, test)
     tested = _tested_half(tested) if source.halves else tested
     return IidData(
@@ -174,17 +180,6 @@ def _rows(source: _Source, file: str, part: Literal["train", "test"], reading: b
     if reading:
         text, label = text or ("context", "question"), label or "answer"
     return [(row, (row.label,)) for row in read_labelled(Path(file), text, label).rows]
-
-
-def _names_of_labels(
-    source: _Source, train: Sequence[Row], test: Sequence[Row], suite: tuple[str, ...]
-) -> dict[str, str]:
-    """Return the suite's name of each label; every label that is tested must be learnable."""
-    renamed = label_names(sorted({row.label for row in (*train, *test)}), source.names, suite)
-    from_train = bool(train) and not source.has_own_labels
-    learnable = {renamed[row.label] for row in (train if from_train else (*train, *test))}
-    _refuse_unlearnable(source, learnable, {renamed[row.label] for row in test}, suite)
-    return renamed
 
 
 def _sample(rows: list[Row], limit: int) -> list[Row]:

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...core.records import Answers, Basis, Case, Finding, Measure, Outcome
+from ...core.records import Answers, Basis, Case, Example, Finding, Measure, Outcome
 from ...stats.intervals import wilson
 from ..base import Built, Scored
 from ..behaviour.judge import expect_of
@@ -97,13 +97,11 @@ def _exact_match(case: Case, answers: Answers, row: int) -> Outcome:
 def iid_score(outcomes: Sequence[Outcome]) -> Measure:
     """Return the share of i.i.d. rows that the model gets right."""
     known = [outcome.passed for outcome in outcomes if outcome.passed is not None]
-    errors = len(outcomes) - len(known)
-    row = Measure(
-        "iid score", None, len(known), errors=errors, basis=Basis("cases", only={"capability": IID})
-    )
+    right, n = sum(known), len(known)
+    basis = Basis("cases", only={"capability": IID})
+    row = Measure("iid score", None, n, errors=len(outcomes) - n, basis=basis)
     if not known:
         return replace(row, reason=NO_CASE_ANSWERED, note=NO_CASE_ANSWERED)
-    right, n = sum(known), len(known)
     return replace(row, value=right / n, interval=wilson(right, n), interval_method="wilson")
 
 
@@ -165,18 +163,24 @@ def _shares(name: str, cases: Sequence[Case], answers: Answers) -> Iterator[Sign
 def _pairs(cases: Sequence[Case], answers: Answers) -> tuple[Integers, Integers]:
     """Return predicted and right label of each example that has one right label among the model's own."""
     code = {label: position for position, label in enumerate(answers.labels)}
-    predicted, right, row = [], [], 0
-    for case in cases:
+    predicted, right = [], []
+    for case, _, row, word in _answered(cases, answers):
         names = case.meta.get("labels") or answers.labels
-        for offset, label in enumerate(case.labels or ()):
-            word = str(label)
-            word = str(names[int(word)]) if word.isdecimal() and int(word) < len(names) else word
-            known = case.groups["test type"] == "MFT" and word in code and row + offset not in answers.errors
-            if known:
-                predicted.append(int(answers.predictions[row + offset]))
-                right.append(code[word])
-        row += len(case.examples)
+        word = str(names[int(word)]) if word.isdecimal() and int(word) < len(names) else word
+        if word in code:
+            predicted.append(int(answers.predictions[row]))
+            right.append(code[word])
     return np.array(predicted, np.int64), np.array(right, np.int64)
+
+
+def _answered(cases: Sequence[Case], answers: Answers) -> Iterator[tuple[Case, Example, int, str]]:
+    """Yield the answered examples of minimum functionality tests: case, example, row of the answers, right label."""
+    start = 0
+    for case in cases:
+        for offset, label in enumerate(case.labels or () if case.groups["test type"] == "MFT" else ()):
+            if start + offset not in answers.errors:
+                yield case, case.examples[offset], start + offset, str(label)
+        start += len(case.examples)
 
 
 # Answers in words
@@ -184,7 +188,8 @@ def _pairs(cases: Sequence[Case], answers: Answers) -> tuple[Integers, Integers]
 
 def _words(name: str, cases: Sequence[Case], answers: Answers) -> Iterator[Sign]:
     """Yield how often answers need no reading or are the same, against right ones (`docs/method/beyond.md` 7.9)."""
-    questions = _questions(cases, answers)
+    rows = _answered(cases, answers)
+    questions = [(example[0], answers.texts[row], right) for _, example, row, right in rows]
     n = len(questions)
     if n < ENOUGH:
         return
@@ -203,17 +208,6 @@ def _words(name: str, cases: Sequence[Case], answers: Answers) -> Iterator[Sign]
     else:
         return
     yield Finding(DEGENERATE, text, (measure,), WEIGHTS[DEGENERATE], disqualifies=True)
-
-
-def _questions(cases: Sequence[Case], answers: Answers) -> list[tuple[str, str, str]]:
-    """Return context, answer and right answer of every question that has one."""
-    questions, row = [], 0
-    for case in cases:
-        for offset, label in enumerate(case.labels or () if case.groups["test type"] == "MFT" else ()):
-            if row + offset not in answers.errors:
-                questions.append((case.examples[offset][0], answers.texts[row + offset], str(label)))
-        row += len(case.examples)
-    return questions
 
 
 def _whereabouts(contexts: Sequence[str], answers: Sequence[str]) -> dict[str, float]:
@@ -260,15 +254,13 @@ def _directions(suite: Sequence[Case], given: Answers, probabilities: Floats) ->
     sure: list[float] = []  # of each original of those that can hardly fail
     for name, members in directed.items():
         case = suite[members[0]]
-        groups = dict(case.groups)
-        originals = probabilities[starts[members]]
-        room = headroom(case.meta["direction"], originals)
-        free = float((room > expect_of(case).tolerance).mean())
+        direction, originals = case.meta["direction"], probabilities[starts[members]]
+        free = float((headroom(direction, originals) > expect_of(case).tolerance).mean())
         answers = [probabilities[starts[at] : starts[at] + sizes[at]] for at in members]
-        lost = [loss for vectors in answers for loss in losses_of_pairs(case.meta["direction"], vectors)]
-        still = {"without a gradient": float(np.mean(np.array(lost) == 0))} if lost else {}
-        value = float(np.mean(lost)) if lost else None
-        yield Measure("directional loss", value, len(lost), groups, facts=still)
+        lost = np.concatenate([losses_of_pairs(direction, vectors) for vectors in answers])
+        facts = {"without a gradient": float((lost == 0).mean())} if lost.size else {}
+        value = float(lost.mean()) if lost.size else None
+        yield Measure("directional loss", value, len(lost), dict(case.groups), facts=facts)
         if free < CAN_FAIL:
             tight.append((name, free))
             sure += originals.max(axis=1).tolist()

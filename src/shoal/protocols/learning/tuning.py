@@ -8,6 +8,7 @@ with those found for vanilla, on a tiny model at a lower rate; numbers that the 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -154,14 +155,11 @@ def objective(settings: Settings, labels: tuple[str, ...], model: Any) -> float:
 def probabilities_of(model: Any, examples: Sequence[Example], labels: Sequence[str]) -> Floats:
     """Return a row of probabilities for each example; the model sees each distinct one once."""
     distinct = list(dict.fromkeys(examples))
-    place = {example: row for row, example in enumerate(distinct)}
-    chances: Floats = np.zeros((0, 0))
-    for batch in batches(distinct, model.lengths(distinct), model.batch_tokens):
-        part = model.classify([distinct[at] for at in batch], labels)
-        chances = np.zeros((len(distinct), len(part.labels))) if not chances.size else chances
-        chances[list(batch)] = part.probabilities
-    rows: Floats = chances[[place[example] for example in examples]]
-    return rows
+    positions = batches(distinct, model.lengths(distinct), model.batch_tokens)
+    parts = [[distinct[at] for at in batch] for batch in positions]
+    place = {example: row for row, example in enumerate(chain.from_iterable(parts))}
+    chances: Floats = np.concatenate([model.classify(part, labels).probabilities for part in parts])
+    return chances[[place[example] for example in examples]]
 
 
 def _of_labels(

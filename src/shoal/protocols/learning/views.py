@@ -137,7 +137,8 @@ def _all_tasks(
         if line
     ]
     answer = wording.task_headline(list(settings.tasks or {}), tables, averages)
-    summary = _summary(answer, wording.common_tone(tables), blocks)
+    tones = {wording.verdict(rows)[1] for rows in tables.values()}
+    summary = _summary(answer, tones.pop() if len(tones) == 1 else "", blocks)
     rows = _row_names(columns)
     cells = {
         (rows.index(row), j): cell.score
