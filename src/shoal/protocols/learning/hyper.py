@@ -206,18 +206,13 @@ def method_options(
     return options
 
 
-def losses(settings: Settings, task: str) -> dict[str, str]:
-    """Return the variants of the losses that the profile chooses."""
+def losses(settings: Settings, task: str, *, iid: bool = False) -> dict[str, str]:
+    """Return the variants of the losses that the profile chooses, for the suite stage or for the i.i.d. stage."""
     if task == READING:
         return {"spans": "reference" if settings.profile == "reference" else "context"}
-    as_coded = settings.profile == "reference" and task == "sentiment"
+    # The authors' code uses sigmoids only with the suite.
+    as_coded = settings.profile == "reference" and task == "sentiment" and not iid
     return {"labels": "sigmoid" if as_coded else "softmax"}
-
-
-def iid_losses(settings: Settings, task: str) -> dict[str, str]:
-    """Return the losses of the i.i.d. stage: the authors' code uses sigmoids only with the suite."""
-    chosen = losses(settings, task)
-    return chosen | {"labels": "softmax"} if "labels" in chosen else chosen
 
 
 def rate_factor(model: str, method: str = "vanilla") -> int:

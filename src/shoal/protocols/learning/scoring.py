@@ -202,9 +202,11 @@ def _words(name: str, cases: Sequence[Case], answers: Answers) -> Iterator[Sign]
     excess = {place: ours[place] - theirs[place] for place in WITHOUT_READING}
     place = max(WITHOUT_READING, key=excess.__getitem__)
     if excess[place] > SHIFTED:
-        text = wording.place_shift(place, ours[place], theirs[place], n, name)
+        right_ones = f"{wording.percent(theirs[place])} of the right answers are"
+        text = wording.answer_shift(place, ours[place], right_ones, n, name)
     elif times / n > max(MANY_TIMES * usual, RARE):
-        text = wording.answer_shift(words, times / n, usual, n, name)
+        commonest = f"the commonest right answer has {wording.percent(usual)}"
+        text = wording.answer_shift(repr(words), times / n, commonest, n, name)
     else:
         return
     yield Finding(DEGENERATE, text, (measure,), WEIGHTS[DEGENERATE], disqualifies=True)

@@ -22,7 +22,7 @@ from ...training.config import TrainConfig
 from ...training.stage import Mark, Progress, Recipe, Stage
 from ..behaviour.build import load_suite
 from .build import build_cases
-from .hyper import iid_how, iid_losses, losses, method_options, suite_how
+from .hyper import iid_how, losses, method_options, suite_how
 from .iid import test_identity, training_identity
 from .lessons import Lessons, head_labels, held_out, training_cases
 from .settings import Settings
@@ -68,9 +68,8 @@ def _base(settings: Settings, model: str, seed: int) -> Any:
 def _iid_stage(settings: Settings, model: str) -> Stage:
     task = load_suite(settings.suite).task
     lessons = Lessons(settings, model, with_suite=False, with_iid=True)
-    return make_stage(
-        lessons, "iid", "vanilla", {}, iid_how(settings, model, task), iid_losses(settings, task)
-    )
+    how = iid_how(settings, model, task)
+    return make_stage(lessons, "iid", "vanilla", {}, how, losses(settings, task, iid=True))
 
 
 def _suite_stage(settings: Settings, model: str) -> list[Stage]:
@@ -89,9 +88,8 @@ def _suite_stage(settings: Settings, model: str) -> list[Stage]:
     def by(how: TrainConfig, options: Mapping[str, Any]) -> Stage:
         return make_stage(lessons, title, method, options, how, losses(settings, task))
 
-    usual = by(
-        suite_how(settings, model, task, config, method), method_options(settings, task, config, method)
-    )
+    options = method_options(settings, task, config, method)
+    usual = by(suite_how(settings, model, task, config, method), options)
     if not settings.train.tune:
         return [usual]
     starts_trained = config != "iid+suite" and settings.train.from_ == "base"

@@ -20,7 +20,7 @@ from ...core.views import Row as ShownRow
 from ..behaviour.view import view as behaviour_view
 from . import wording
 from .build import results_of, tasks_of
-from .comparison import AVERAGE, OVER_METHODS
+from .comparison import AVERAGE
 from .findings import CONCLUSION
 from .iid import OVERLAP
 from .settings import Settings
@@ -260,28 +260,14 @@ def _tests(rows: Sequence[TableRow]) -> Table:
 
 
 def _averages(title: Sequence[Words], measures: Sequence[Measure]) -> list[Section]:
-    """Return the paper's Avg of every row, and the mean of every column over the methods of a configuration."""
-    tables = [table for table in (_row_averages(measures), _column_means(measures)) if table.rows]
-    words = Words("Averages over scenarios, and over the methods of a configuration:", "quiet")
-    return [Section(title, words, [*tables], detail="full")] if tables else []
-
-
-def _row_averages(measures: Sequence[Measure]) -> Table:
+    """Return the paper's Avg of every row."""
     scored = [row for row in measures if row.name == "p value" and row.groups.get("score") == AVERAGE]
     tests = {row_name(row): row for row in scored}
     means = [row for row in measures if row.name == AVERAGE]
     rows = [ShownRow([*row_name(row), Number(row), Number(tests.get(row_name(row)))]) for row in means]
     columns = [Column("trained on", "left", once=True), Column("method", "left"), Column("Avg"), Column("p")]
-    return Table(columns, rows, "averages", "Averages over scenarios")
-
-
-def _column_means(measures: Sequence[Measure]) -> Table:
-    means = [row for row in measures if row.name == OVER_METHODS]
-    columns = list(dict.fromkeys(row.groups["column"] for row in means))
-    configs = dict.fromkeys(row.groups["config"] for row in means)
-    cells = {(row.groups["config"], row.groups["column"]): row for row in means}
-    rows = [ShownRow([name, *(Number(cells.get((name, column))) for column in columns)]) for name in configs]
-    return Table([Column("mean over methods", "left"), *map(Column, columns)], rows, "means")
+    table = Table(columns, rows, "averages", "Averages over scenarios")
+    return [Section(title, "", [table], detail="full")] if rows else []
 
 
 # How far it reaches

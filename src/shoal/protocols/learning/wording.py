@@ -197,16 +197,9 @@ def label_shift(label: str, share: float, right: float, n: int, rows: str, *, is
     return text + (CONSTANT if is_constant else "")
 
 
-def place_shift(place: str, share: float, right: float, n: int, rows: str) -> str:
-    """Return that a model answers too often with something that needs no reading."""
-    answered = f"{percent(share)} with {place}; {percent(right)} of the right answers are"
-    return f"It answers {answered} ({n:,} {rows}).{CONSTANT}"
-
-
-def answer_shift(answer: str, share: float, right: float, n: int, rows: str) -> str:
-    """Return that a model gives one answer too often."""
-    answered = f"{percent(share)} with {answer!r}; the commonest right answer has {percent(right)}"
-    return f"It answers {answered} ({n:,} {rows}).{CONSTANT}"
+def answer_shift(answer: str, share: float, usual: str, n: int, rows: str) -> str:
+    """Return that a model gives one answer too often, or one that needs no reading; `usual` are the right answers."""
+    return f"It answers {percent(share)} with {answer}; {usual} ({n:,} {rows}).{CONSTANT}"
 
 
 def below_chance(score: float, n: int, label: str, chance: float, *, knew: bool) -> str:
