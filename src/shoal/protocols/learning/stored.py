@@ -71,7 +71,7 @@ class ScenarioAnswers:
         ((self._row_name, row_file),) = given(settings.iid_predictions).items()
         self._suite = load(_spec(file))
         row_spec = _spec(row_file)
-        self._rows = _RowAnswers(Path(row_spec.name), row_spec.options, settings.iid_test)
+        self._rows = _RowAnswers(Path(row_spec.name), row_spec.options)
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what the answers depend on: both files and their options."""
@@ -85,36 +85,18 @@ class ScenarioAnswers:
     ) -> Answers:
         """Return the answers to every example: those of the suite, then the i.i.d. rows."""
         suite = [case for case in cases if not is_iid(case)]
-        rows = cases[len(suite) :]
         with errors_at(f"[learning.predictions] {self._name}"):
             of_suite = self._suite.answer_cases(suite, whole, labels)
         with errors_at(f"[learning.iid_predictions] {self._row_name}"):
-            of_rows = self._rows.answer_cases(_as_named(rows, self._settings.iid_test), rows, labels)
-            return together(of_suite, of_rows)
+            rows = _as_named(cases[len(suite) :], self._settings.iid_test)
+            return together(of_suite, self._rows.answer_cases(rows, rows, labels))
 
 
 class _RowAnswers(StoredAnswers):
-    """Answers to the i.i.d. rows, one for each."""
-
-    def __init__(self, path: Path, options: dict[str, str], test: str) -> None:
-        super().__init__(path, options)
-        self._test = test
-
-    def answer_cases(
-        self, cases: Sequence[Case], whole: Sequence[Case], labels: Sequence[str] | None
-    ) -> Answers:
-        self._count = len(cases)
-        return super().answer_cases(cases, cases, labels)
+    """Answers to the i.i.d. rows, which need no ids."""
 
     def read(self, request: Request | None = None) -> Columns:
-        columns = super().read(request and replace(request, may_lack_ids=True))
-        if len(columns.lines) != self._count:
-            raise DataError(
-                f"{self.path}: {len(columns.lines):,} answers to {self._count:,} rows of {self._test}",
-                why="every row needs one answer; ids are the test's column id or its row numbers from 0",
-                fix=f"predict every row of {self._test} once",
-            )
-        return columns
+        return super().read(request and replace(request, may_lack_ids=True))
 
 
 def _spec(file: str) -> ModelSpec:
