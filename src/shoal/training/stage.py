@@ -25,15 +25,11 @@ Progress = Callable[[str, int, int], None]
 
 
 def silent(*_: object) -> None:
-    """Ignore progress."""
+    """Do nothing, such as with progress."""
 
 
 Mark = Callable[[str], None]
 """Called by a stage at each of its marks, where the model is queried."""
-
-
-def as_it_is(model: Any, seed: int) -> None:
-    """Leave the model unchanged."""
 
 
 class BrokenTrainingError(ModelError):
@@ -81,7 +77,7 @@ class Stage:
     marks: tuple[str, ...] = ()
     """Names of the moments at which the model is queried, in order: "1", "2" for epochs. The last is the end. If
     empty, the model is queried once, at the end."""
-    prepare: Callable[[Any, int], None] = as_it_is
+    prepare: Callable[[Any, int], None] = silent
     """Gives the model the head of this stage, before training or loading stored weights."""
     frozen: Callable[[], Sequence[Example]] | None = None
     """If the encoder is frozen: returns every example that this or a similar stage trains on, so that stages that
@@ -103,7 +99,7 @@ def plain_stage(
     labels: Sequence[str],
     how: TrainConfig,
     marks: tuple[str, ...] = (),
-    prepare: Callable[[Any, int], None] = as_it_is,
+    prepare: Callable[[Any, int], None] = silent,
 ) -> Stage:
     """Return a training on labelled examples without a special method."""
     targets = {label: tuple(float(label == name) for name in labels) for label in labels}

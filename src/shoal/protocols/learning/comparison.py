@@ -111,7 +111,9 @@ class ModelTable:
     def _iid(self, scenario: Scenario) -> Iterator[Measure]:
         """Yield the scores on i.i.d. data; keep their test."""
         yield from self._iid_rates(scenario)
-        yield from self._f1(scenario)
+        mean = _mean([self._f1(scenario, column) for column in range(len(scenario.seeds))])
+        if mean is not None:
+            yield self._scoped(Measure("iid F1", mean, _applies(scenario.iid), scenario.groups), scenario)
         if self.baseline and not scenario.is_baseline:
             self.contests += iid_test(self.settings, scenario, self.baseline)
 
@@ -132,7 +134,8 @@ class ModelTable:
             for name in ("suite score", "G"):
                 yield _undefined(name, scenario.groups, reason)
             return
-        if self._has_own_iid(scenario) and scenario.hold_out != self.trainings.hold_outs[0]:
+        left_out = scenario.hold_out in HOLD_OUTS[1:] and scenario.hold_out != self.trainings.hold_outs[0]
+        if left_out and not scenario.is_baseline and self.trainings.iid_of_held_out:
             yield from self._iid_rates(scenario)
         yield from self._scores(scenario, names)
         for name in scenario.functionalities:
@@ -183,36 +186,16 @@ class ModelTable:
 
     def _scoped(self, row: Measure, scenario: Scenario) -> Measure:
         """Return a mean over seeds with its scope (`docs/method/beyond.md` 7.3)."""
-        seeds, known = len(scenario.seeds), len(self.trainings.seeds)
-        parts = list(reach_so_far(seeds, known))
-        if self.settings.fold and scenario.hold_out in HOLD_OUTS[1:]:
-            parts.insert(0, f"only {'on' if scenario.is_baseline else 'without'} {self.settings.fold}")
-        if self._has_own_iid(scenario):
-            parts.append(wording.HELD_OUT_IID)
-        return row.with_note("; ".join(parts))
-
-    def _has_own_iid(self, scenario: Scenario) -> bool:
-        left_out = scenario.hold_out in HOLD_OUTS[1:] and not scenario.is_baseline
-        return left_out and self.trainings.iid_of_held_out
+        return row.with_note("; ".join(reach_so_far(len(scenario.seeds), len(self.trainings.seeds))))
 
     # Rates
 
-    def _f1(self, scenario: Scenario) -> Iterator[Measure]:
-        """Yield F1: of the last label in tasks that look for it, of the words where answers are words.
-
-        `docs/method/beluga.md` 1.5.
-        """
-        wanted = self.trainings.has_last_label
-        scores = [
-            self.trainings.word_f1(scenario, seed)
-            if wanted is None
-            else f1_of(wanted, scenario.iid[:, column])
-            for column, seed in enumerate(scenario.seeds)
-        ]
-        mean = _mean(scores)
-        if mean is not None:
-            row = Measure("iid F1", mean, _applies(scenario.iid), scenario.groups)
-            yield self._scoped(row, scenario)
+    def _f1(self, scenario: Scenario, column: int) -> float | None:
+        """Return the F1 of a run: of the last label in tasks that look for it, of the words of answers in words."""
+        wanted = self.trainings.has_last_label  # `docs/method/beluga.md` 1.5
+        if wanted is None:
+            return self.trainings.word_f1(scenario, scenario.seeds[column])
+        return f1_of(wanted, scenario.iid[:, column])
 
     def _iid_rates(self, scenario: Scenario) -> Iterator[Measure]:
         return self._rates("iid score", scenario, scenario.iid, np.isnan(scenario.iid), {})

@@ -149,7 +149,9 @@ def _load(source: _Source) -> IidData:
         learnable = {renamed[row.label] for row in (train if from_train else (*train, *test))}
         _refuse_unlearnable(settings, learnable, {renamed[row.label] for row in test}, known)
     _refuse_overlap(settings, train, test)
-    tested = _tested_half(tested) if settings.iid_halves else tested
+    if settings.iid_halves:  # as Hugging Face's datasets halve with seed 42 (`docs/method/beluga.md` 1.2)
+        order = np.random.default_rng(42).permutation(len(tested))
+        tested = [tested[at] for at in order[: math.ceil(len(tested) / 2)]]
     return IidData(
         _with_labels(train, renamed),
         _with_labels([row for row, _ in tested], renamed),
@@ -179,12 +181,6 @@ def _sample(rows: list[Row], limit: int) -> list[Row]:
         return rows
     chosen = np.sort(np.random.default_rng(0).choice(len(rows), limit, replace=False))
     return [rows[at] for at in chosen]
-
-
-def _tested_half(rows: Sequence[Tested]) -> list[Tested]:
-    """Return the half to test on, as Hugging Face's datasets halve with seed 42 (`docs/method/beluga.md` 1.2)."""
-    order = np.random.default_rng(42).permutation(len(rows))
-    return [rows[at] for at in order[: math.ceil(len(rows) / 2)]]
 
 
 def _with_labels(rows: Sequence[Row], renamed: Mapping[str, str]) -> tuple[Row, ...]:

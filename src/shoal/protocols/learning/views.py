@@ -36,9 +36,7 @@ MARKS = {"better": "▲", "worse": "▼"}
 TONES: Mapping[str, tuple[Tone, ...]] = {"better": ("good",), "worse": ("bad",), "": ()}
 BEFORE_AND_AFTER = {
     "seen": "G, seen tests",
-    "functionality": "G, held-out functionalities",
-    "capability": "G, held-out capabilities",
-    "test type": "G, held-out test types",
+    **{name: f"G, held-out {things}" for name, things in wording.PLURALS.items()},
     IID_COLUMN: "i.i.d. score",
 }
 """The rows of the chart."""
@@ -99,10 +97,9 @@ def _task_sections(
     legend = Text([Words("\n".join(_legend(settings, ours, rows, seeds)), "quiet")])
     blocks: list[Block] = [_table(_columns({None: rows}), of_tasks=False), legend]
     answer = wording.headline(rows)
+    summary = _summary(answer, wording.verdict(rows)[1], blocks, rows)
     return [
-        Section(
-            title, answer, blocks, warnings, summary=_summary(answer, wording.verdict(rows)[1], blocks, rows)
-        ),
+        Section(title, answer, blocks, warnings, summary=summary),
         Section(title, "", [_tests(rows)], _details(ours, seeds), detail="full"),
         *_averages(title, ours),
         Section(title, "", list(_matrices(means_of(measures, *name), task)), detail="full"),
@@ -125,9 +122,8 @@ def _all_tasks(
     if averages:
         best = max(row.value or 0.0 for row in averages)
         columns["", "Avg"] = {row_name(row): Cell(row, is_best=row.value == best) for row in averages}
-        lines += [
-            wording.of_average(sum(name in HOLD_OUTS for rows in tables.values() for name in rows[0].cells))
-        ]
+        count = sum(name in HOLD_OUTS for rows in tables.values() for name in rows[0].cells)
+        lines.append(wording.of_average(count))
     blocks: list[Block] = [_table(columns, of_tasks=True), Text([Words("\n".join(lines), "quiet")])]
     # The first warning of each task comes before the second of any.
     notes = [
@@ -327,13 +323,7 @@ def _matrix(rates: Sequence[Measure], title: str) -> HeatMap:
 
 # Files
 
-SHORT = {
-    STANDARD: "standard",
-    "seen": "seen",
-    "functionality": "func",
-    "capability": "class",
-    "test type": "type",
-}
+SHORT = {STANDARD: "standard", **{name: COLUMNS[name].removeprefix("G_") for name in HOLD_OUTS}}
 """The paper's names of the scenarios."""
 
 

@@ -265,7 +265,6 @@ def _plural(word: str, count: int) -> str:
 # Notes of measures
 
 NO_FUNCTIONALITY = "no functionality has a pass rate in every row"
-HELD_OUT_IID = "i.i.d. score: mean over the held-out models"
 
 
 def progress(done: int, folds: int) -> str:
