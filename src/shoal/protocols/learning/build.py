@@ -25,6 +25,7 @@ from .settings import Asked, HoldOut, Method, Settings, Train
 
 UNITS = ("functionality", "capability", "test type")
 """What can be held out."""
+BASELINE: tuple[Method, ...] = ("vanilla",)
 SAMPLE_SEED = 0
 """Seed of `limit` and `hold_out_sample`: all trainings are compared on the same cases."""
 
@@ -104,7 +105,12 @@ def _parts_of_task(settings: Settings) -> list[Settings]:
         rows = [(replace(settings, teach=(how,)), how == "nothing") for how in dict.fromkeys(settings.teach)]
     else:
         _check(settings)
-        rows = _trained_rows(settings)
+        train = settings.train
+        rows = [
+            (replace(settings, train=replace(train, on=(config,), method=(method,))), config == "iid")
+            for config in dict.fromkeys(train.on)
+            for method in dict.fromkeys(BASELINE if config == "iid" else train.method)
+        ]
     asks: Asked = "held out" if settings.teach else settings.hold_out_asks
     baseline: list[tuple[HoldOut, str, Asked]] = [("none", "", "all")]
     held_out: list[tuple[HoldOut, str, Asked]] = [] if settings.fold else [("seen", "", "all")]
@@ -117,18 +123,6 @@ def _parts_of_task(settings: Settings) -> list[Settings]:
         for row, is_baseline in rows
         for scenario, fold, asks in (baseline if is_baseline else held_out)
     ]
-
-
-def _trained_rows(settings: Settings) -> list[tuple[Settings, bool]]:
-    """Return the settings of each row, and whether it is the baseline."""
-    rows = []
-    for config in dict.fromkeys(settings.train.on):
-        is_baseline = config == "iid"
-        methods: Sequence[Method] = ["vanilla"] if is_baseline else settings.train.method
-        for method in dict.fromkeys(methods):
-            train = replace(settings.train, on=(config,), method=(method,))
-            rows.append((replace(settings, train=train), is_baseline))
-    return rows
 
 
 def _check(settings: Settings) -> None:

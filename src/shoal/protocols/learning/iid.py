@@ -260,12 +260,7 @@ def label_names(labels: Sequence[str], given: Sequence[str], suite: Sequence[str
             why="a wrong guess would train the model on the opposite",
             fix=f"iid_labels = [{example}], the suite's names of {some(labels, 12)} in this order",
         )
-    shared = [
-        name
-        for name, spelling in zip(names, spelt, strict=True)
-        if names.count(name) > 1 and name != spelling
-    ]
-    if shared:
+    if any(names.count(name) > 1 and name != own for name, own in zip(names, spelt, strict=True)):
         raise PlanError(
             f"the i.i.d. data's labels {some(labels, 12)} would be {some(names, 12)}: two of them the same",
             why="only spellings of one label are merged",

@@ -71,27 +71,20 @@ def score_job(settings: Settings, built: Built, answers: Mapping[str, Answers]) 
 
 def row_outcomes(cases: Sequence[Case], answers: Answers) -> list[Outcome]:
     """Return whether each prediction is the row's label, without neutral band or tolerance; of texts, exact match."""
-    judge = _exact_match if answers.texts else _same_label
-    return [judge(case, answers, row) for row, case in enumerate(cases)]
-
-
-def _same_label(case: Case, answers: Answers, row: int) -> Outcome:
-    error = "" if row in answers.unparsed else answers.errors.get(row, "")
-    if error:
-        return Outcome(case.id, None, None, error)
-    assert case.labels is not None
-    right = int(answers.predictions[row]) == label_index(str(case.labels[0]), answers.labels)
-    right = right and row not in answers.errors
-    return Outcome(case.id, right, 1.0 if right else -1.0)
-
-
-def _exact_match(case: Case, answers: Answers, row: int) -> Outcome:
-    """Return the exact match with any right answer; the value is the largest F1 (`docs/method/beluga.md` 1.5)."""
-    if row in answers.errors:
-        return Outcome(case.id, None, None, answers.errors[row])
-    right, text = case.meta["answers"], answers.texts[row]
-    matches = squad_normalise(text) in map(squad_normalise, right)
-    return Outcome(case.id, matches, max(token_f1(text, answer) for answer in right))
+    outcomes = []
+    for row, case in enumerate(cases):
+        error = answers.errors.get(row, "")
+        if error and (answers.texts or row not in answers.unparsed):
+            outcomes.append(Outcome(case.id, None, None, error))
+        elif answers.texts:  # the value is the largest F1 with any right answer (`docs/method/beluga.md` 1.5)
+            right, text = case.meta["answers"], answers.texts[row]
+            matches = squad_normalise(text) in map(squad_normalise, right)
+            outcomes.append(Outcome(case.id, matches, max(token_f1(text, answer) for answer in right)))
+        else:
+            wanted = label_index(str((case.labels or ("",))[0]), answers.labels)
+            is_right = not error and int(answers.predictions[row]) == wanted
+            outcomes.append(Outcome(case.id, is_right, 1.0 if is_right else -1.0))
+    return outcomes
 
 
 def iid_score(outcomes: Sequence[Outcome]) -> Measure:

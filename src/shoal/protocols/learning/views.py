@@ -289,7 +289,7 @@ def _details(measures: Sequence[Measure], seeds: int) -> list[str]:
         for row in measures
         if row.name == "functionalities compared"
     ]
-    return [*lines, claim_of_rows(seeds).strip()]
+    return [*lines, claim_of_rows(seeds)]
 
 
 # Figure 1
