@@ -80,7 +80,7 @@ def make_tokenizer(texts: Iterable[str], size: int, length: int) -> PreTrainedTo
 
 def bert_config(tokenizer: PreTrainedTokenizerFast, shape: Shape, labels: Sequence[str] = ()) -> BertConfig:
     """Return the configuration of a small BERT, with the labels of its head if it has any."""
-    config = BertConfig(
+    return BertConfig(
         vocab_size=len(tokenizer),
         hidden_size=shape.width,
         num_hidden_layers=shape.layers,
@@ -88,12 +88,9 @@ def bert_config(tokenizer: PreTrainedTokenizerFast, shape: Shape, labels: Sequen
         intermediate_size=2 * shape.width,
         max_position_embeddings=shape.length,
         pad_token_id=tokenizer.pad_token_id,
+        id2label=dict(enumerate(labels)) or None,
+        label2id={label: code for code, label in enumerate(labels)} or None,
     )
-    if labels:
-        config.num_labels = len(labels)
-        config.id2label = dict(enumerate(labels))
-        config.label2id = {label: code for code, label in enumerate(labels)}
-    return config
 
 
 def make_pieces(texts: Iterable[str], size: int) -> list[str]:

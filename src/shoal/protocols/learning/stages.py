@@ -111,20 +111,18 @@ def make_stage(
         "losses": dict(variants),
     }
 
-    def made() -> Any:
-        from ...training.methods import make_method  # torch
-
-        return make_method(method, options)
-
     def run(model: Any, seed: int, progress: Progress, mark: Mark) -> None:
         from ...training.loop import train  # torch
+        from ...training.methods import make_method
 
-        train(model, lessons.environments(), made(), how, seed, progress, mark, losses=variants)
+        made = make_method(method, options)
+        train(model, lessons.environments(), made, how, seed, progress, mark, losses=variants)
 
     def steps() -> int:
         from ...training.loop import steps_of  # torch
+        from ...training.methods import make_method
 
-        return steps_of(lessons.environments(), made(), how)
+        return steps_of(lessons.environments(), make_method(method, options), how)
 
     frozen = partial(_read_by_encoder, lessons) if method == "lp" else None
     return Stage(title, identity, steps, run, frozen=frozen)

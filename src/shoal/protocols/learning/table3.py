@@ -36,8 +36,6 @@ class Cell:
     difference: Measure | None = None
     p: Measure | None = None
     adjusted: Measure | None = None
-    is_best: bool = False
-    """Largest of its column."""
 
     @property
     def value(self) -> float | None:
@@ -106,16 +104,10 @@ def rows_of_table3(
         if config == "iid":
             standard = cells.pop(STANDARD, Cell())
             cells |= {column: cells.get(column, standard) for column in columns if column in HOLD_OUTS}
-    rows = [
+    return [
         TableRow(*name, {column: cells.get(column, Cell()) for column in columns})
         for name, cells in laid_out.items()
     ]
-    for column in columns:
-        best = max((value for row in rows if (value := row.cells[column].value) is not None), default=None)
-        for row in rows:
-            cell = row.cells[column]
-            row.cells[column] = replace(cell, is_best=best is not None and cell.value == best)
-    return rows
 
 
 Name = tuple[str | None, str | None]

@@ -120,8 +120,7 @@ def _all_tasks(
     columns = _columns(tables)
     lines = [wording.marks(is_adjusted=settings.profile == "recommended")]
     if averages:
-        best = max(row.value or 0.0 for row in averages)
-        columns["", "Avg"] = {row_name(row): Cell(row, is_best=row.value == best) for row in averages}
+        columns["", "Avg"] = {row_name(row): Cell(row) for row in averages}
         count = sum(name in HOLD_OUTS for rows in tables.values() for name in rows[0].cells)
         lines.append(wording.of_average(count))
     blocks: list[Block] = [_table(columns, of_tasks=True), Text([Words("\n".join(lines), "quiet")])]
@@ -214,6 +213,10 @@ def _table(columns: Columns, *, of_tasks: bool) -> Table:
     """Return Table 3: of one task with intervals, of several without."""
     heads = [Column("trained on", "left", once=True), Column("method", "left")]
     heads = [Column("trained on, method", "left")] if of_tasks else heads
+    values = [
+        [cell.value for cell in column.values() if cell.value is not None] for column in columns.values()
+    ]
+    best = [max(known, default=None) for known in values]
     shown_rows: list[ShownRow] = []
     last = ""
     for config, method in _row_names(columns):
@@ -221,17 +224,19 @@ def _table(columns: Columns, *, of_tasks: bool) -> Table:
         last = config
         names: list[ShownCell] = [f"{config} {method}"] if of_tasks else [Words(config, "strong"), method]
         cells = [column.get((config, method), Cell()) for column in columns.values()]
-        shown_rows.append(ShownRow([*names, *(_number(cell, with_interval=not of_tasks) for cell in cells)]))
+        both = zip(cells, best, strict=True)
+        numbers = [_number(cell, most, with_interval=not of_tasks) for cell, most in both]
+        shown_rows.append(ShownRow([*names, *numbers]))
     heads += [Column(f"{task}\n{title}".strip()) for task, title in columns]
     return Table(heads, shown_rows, "table-3" if of_tasks else "")
 
 
-def _number(cell: Cell, *, with_interval: bool) -> Number:
+def _number(cell: Cell, best: float | None, *, with_interval: bool) -> Number:
     """Return the value with its mark, or the progress of an empty cell."""
     if cell.value is None:
         return Number(cell.score, instead="–")
-    best: tuple[Tone, ...] = ("strong",) if cell.is_best else ()
-    number = Number(cell.score, (*best, *TONES[cell.verdict]), MARKS.get(cell.verdict, ""))
+    strong: tuple[Tone, ...] = ("strong",) if cell.value == best else ()
+    number = Number(cell.score, (*strong, *TONES[cell.verdict]), MARKS.get(cell.verdict, ""))
     return replace(number, part="value and interval") if with_interval else number
 
 
