@@ -55,12 +55,8 @@ class Search:
     """Makes the model that every trial starts from, once."""
     score: Callable[[Any, Try, Progress], float]
     """Trains such a model in place by one trial and returns its score."""
-    steps: Steps = 0
-    """Number of steps of all trials, for the time estimate."""
-
-    def count_steps(self) -> int:
-        """Return the number of steps of all trials."""
-        return self.steps() if callable(self.steps) else self.steps
+    count_steps: Callable[[], int] = int
+    """Returns the number of steps of all trials, for the time estimate."""
 
 
 @dataclass(frozen=True, slots=True)
