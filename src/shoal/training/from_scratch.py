@@ -35,7 +35,7 @@ from .config import TrainConfig
 from .learner import Learner
 from .loaders import shuffled_batches
 from .loop import train_network
-from .stage import Mark, Progress
+from .stage import Progress
 from .text import read_text
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -224,16 +224,9 @@ def logits_at_chosen(network: Any, inputs: dict[str, Tensor]) -> Tensor:
 
 
 def pretrain(
-    model: HFModel,
-    text: str,
-    config: TrainConfig,
-    length: int,
-    seed: int,
-    progress: Progress,
-    mark: Mark,
-    marks: Sequence[str],
+    model: HFModel, text: str, config: TrainConfig, length: int, seed: int, progress: Progress
 ) -> list[float]:
-    """Train a masked model on a text in place; call `mark` at the end of each epoch in `marks`."""
+    """Train a masked model on a text in place; return the loss of every step."""
     network = model.network("masked")
     blocks = blocks_of(read_text(text), model.tokenizer, length)
     if not blocks:
@@ -243,6 +236,5 @@ def pretrain(
     feed = MaskedBlocks(
         blocks, model.tokenizer, config.batch, np.random.default_rng([seed, 0]), config.group_by_length
     )
-    return train_network(
-        Learner(network, partial(logits_at_chosen, network)), feed, config, seed, progress, mark, marks
-    )
+    learner = Learner(network, partial(logits_at_chosen, network))
+    return train_network(learner, feed, config, seed, progress)

@@ -29,18 +29,13 @@ ID_COLUMNS = ("id", "case_id")
 def stored_parts(settings: Settings) -> list[Settings]:
     """Return the settings of each job: one per file of predictions."""
     _check(settings)
-    files, rows = given(settings.predictions), given(settings.iid_predictions)
+    rows = given(settings.iid_predictions)
     jobs = []
-    for name, file in files.items():
-        answers = {name: rows[name]} if name in rows else {"seen": rows["seen"]}
-        jobs.append(
-            replace(
-                settings,
-                predictions=Predictions(**{name: file}),
-                iid_predictions=IidPredictions(**answers),
-                hold_out=(scenario_of(name),),
-            )
-        )
+    for name, file in given(settings.predictions).items():
+        key = name if name in rows else "seen"
+        suite, iid = Predictions(**{name: file}), IidPredictions(**{key: rows[key]})
+        scenario = (scenario_of(name),)
+        jobs.append(replace(settings, predictions=suite, iid_predictions=iid, hold_out=scenario))
     return jobs
 
 
