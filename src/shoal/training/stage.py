@@ -38,8 +38,6 @@ class BrokenTrainingError(ModelError):
 
 Try = Mapping[str, Any]
 """Settings of one trial."""
-Steps = int | Callable[[], int]
-"""A number of training steps, or a function that loads the data to count them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +64,8 @@ class Stage:
     title: str
     identity: Mapping[str, Any]
     """Everything that decides the weights besides the seed and the start: data digest, method, settings."""
-    steps: Steps
-    """Number of steps, for the time estimate."""
+    steps: int | Callable[[], int]
+    """Number of steps for the time estimate, or a function that loads the data to count them."""
     train: Callable[[Any, int, Progress, Mark], Sequence[str] | None]
     """Trains this model in place with this seed, and returns notes."""
     marks: tuple[str, ...] = ()

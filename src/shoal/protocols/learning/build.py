@@ -21,7 +21,7 @@ from ..behaviour.settings import SPLITS
 from .hyper import method_options
 from .iid import iid_cases, load_iid, overlap
 from .lessons import training_cases
-from .settings import Asked, HoldOut, Method, Settings, Train
+from .settings import Asked, HoldOut, Method, Settings
 
 UNITS = ("functionality", "capability", "test type")
 """What can be held out."""
@@ -148,7 +148,15 @@ def _check(settings: Settings) -> None:
             fix=f"train.options.lp.learning_rate = {train.learning_rate:g}",
         )
     _check_options(settings)
-    _refuse_tested_twice(settings, train)
+    split = settings.split if settings.split in ("", *SPLITS) else split_file(settings.split)[1]
+    uses = {"train": "the training split"}
+    uses |= {"validation": "the split that train.tune selects by"} if train.tune else {}
+    if split in uses:
+        raise PlanError(
+            f"split = {settings.split!r} is {uses[split]}",
+            why="a model trained or selected on these cases looks better on them",
+            fix='split = "test", or leave it out',
+        )
 
 
 def _check_options(settings: Settings) -> None:
@@ -166,19 +174,6 @@ def _check_options(settings: Settings) -> None:
         task = load_suite(settings.suite).task
         for config in (config for config in train.on if config != "iid"):
             make_method(name, method_options(settings, task, config, name))
-
-
-def _refuse_tested_twice(settings: Settings, train: Train) -> None:
-    """Stop if the split to test on is also trained on or selected by."""
-    split = settings.split if settings.split in ("", *SPLITS) else split_file(settings.split)[1]
-    uses = {"train": "the training split"}
-    uses |= {"validation": "the split that train.tune selects by"} if train.tune else {}
-    if split in uses:
-        raise PlanError(
-            f"split = {settings.split!r} is {uses[split]}",
-            why="a model trained or selected on these cases looks better on them",
-            fix='split = "test", or leave it out',
-        )
 
 
 def planned_folds(settings: Settings) -> dict[str, list[str]]:
