@@ -58,8 +58,8 @@ def common_seeds(scenario: Scenario, base: Scenario) -> tuple[list[int], list[in
     return [scenario.seeds.index(seed) for seed in both], [base.seeds.index(seed) for seed in both]
 
 
-def iid_test(settings: Settings, scenario: Scenario, base: Scenario) -> Iterator[Contest]:
-    """Yield the test of a scenario's i.i.d. score against its baseline, on the rows that both answered in every run.
+def iid_test(settings: Settings, scenario: Scenario, base: Scenario) -> Contest | None:
+    """Return the test of a scenario's i.i.d. score against its baseline, on the rows that both answered in every run.
 
     Without a common seed there is no test.
     """
@@ -69,12 +69,11 @@ def iid_test(settings: Settings, scenario: Scenario, base: Scenario) -> Iterator
     new, old = new[known], old[known]
     n, seeds = new.shape
     if not n or not seeds:
-        return
+        return None
     groups = {"score": "iid score", **scenario.groups}
     by_seed = np.array([old.mean(axis=0), new.mean(axis=0)])
     if contest := _over_seeds(settings, groups, n, by_seed):
-        yield contest
-        return
+        return contest
     p, test = change_test(settings, new - old)
     changes = (new - old).mean(axis=0)
     value = math.fsum(changes) / seeds
@@ -82,7 +81,7 @@ def iid_test(settings: Settings, scenario: Scenario, base: Scenario) -> Iterator
     over_cases = paired_t([paired_table(new.mean(axis=1), old.mean(axis=1))])
     error = error_of_mean(changes) if seeds >= ESTIMABLE_SEEDS else SeedError()
     difference = Estimate(value, _clipped(composed(value, over_cases.interval, error)))
-    yield Contest(groups, n, _in_agreement(difference, p), PAIRED + over_seeds(seeds), seeds, p, test)
+    return Contest(groups, n, _in_agreement(difference, p), PAIRED + over_seeds(seeds), seeds, p, test)
 
 
 def change_test(settings: Settings, changes: Floats) -> tuple[float, str]:
@@ -94,7 +93,7 @@ def change_test(settings: Settings, changes: Floats) -> tuple[float, str]:
     return p, f"sign flips of each case's outcomes in {seeds} runs"
 
 
-def g_test(settings: Settings, scenario: Scenario, base: Scenario, draws: Draws) -> Iterator[Contest]:
+def g_test(settings: Settings, scenario: Scenario, base: Scenario, draws: Draws) -> Contest:
     """Test G (`docs/method/beluga.md` 1.9); `draws` are of the row and the baseline on common seeds.
 
     The claim is about these functionalities, also where they are a sample.
@@ -103,8 +102,7 @@ def g_test(settings: Settings, scenario: Scenario, base: Scenario, draws: Draws)
     groups = {"score": "G", **scenario.groups}
     units = draws.pair.iid.clusters + sum(table.clusters for table in draws.pair.suite)
     if contest := _over_seeds(settings, groups, units, generalization_score(*draws.pair.scores)):
-        yield contest
-        return
+        return contest
     test = exchange_test(
         draws.pair,
         settings.shuffles,
@@ -115,7 +113,7 @@ def g_test(settings: Settings, scenario: Scenario, base: Scenario, draws: Draws)
     runs = f", each with its {seeds} runs" if seeds > 1 else ""
     name = f"randomisation: {settings.shuffles:,} exchanges of cases{runs}"
     difference = _in_agreement(estimate(draws, generalization_score, DIFFERENCE), test.p)
-    yield Contest(
+    return Contest(
         groups, units, difference, BOOTSTRAP + over_seeds(seeds), seeds, test.p, name, test.shuffled
     )
 

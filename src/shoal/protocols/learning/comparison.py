@@ -115,7 +115,8 @@ class ModelTable:
         if mean is not None:
             yield self._scoped(Measure("iid F1", mean, _applies(scenario.iid), scenario.groups), scenario)
         if self.baseline and not scenario.is_baseline:
-            self.contests += iid_test(self.settings, scenario, self.baseline)
+            contest = iid_test(self.settings, scenario, self.baseline)
+            self.contests += [contest] if contest else []
 
     def _on_what_was_left_out(self, baseline: Scenario) -> Iterator[Measure]:
         """Yield the baseline's scores on the functionalities of a column, where those were drawn."""
@@ -170,7 +171,7 @@ class ModelTable:
                 groups = {**row.groups, "seed": str(seed)}
                 yield with_interval(replace(row, value=single.value, groups=groups), single, 1)
         if base and against:
-            self.contests += g_test(self.settings, scenario, base, against)
+            self.contests.append(g_test(self.settings, scenario, base, against))
 
     def _draws(self, scenario: Scenario, base: Scenario, names: Sequence[str]) -> Draws:
         """Return resamples of a row and another, on the functionalities named and the seeds that both have."""

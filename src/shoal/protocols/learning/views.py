@@ -306,8 +306,7 @@ def _matrices(means: Sequence[Measure], task: str | None) -> Iterator[HeatMap]:
     for hold_out in HOLD_OUTS:
         shown_rates = [row for row in rates if row.groups["hold out"] in (STANDARD, hold_out)]
         if any(row.groups["config"] != "iid" for row in shown_rates):
-            title = f"{task}, {SCENARIOS[hold_out]}" if task else SCENARIOS[hold_out]
-            yield _matrix(shown_rates, title)
+            yield _matrix(shown_rates, f"{task}, {SCENARIOS[hold_out]}" if task else SCENARIOS[hold_out])
 
 
 def _matrix(rates: Sequence[Measure], title: str) -> HeatMap:
