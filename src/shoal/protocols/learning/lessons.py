@@ -12,7 +12,7 @@ In reading comprehension a label is an answer, and the target is its place in th
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -189,10 +189,6 @@ class Lessons:
         suite = suite_environments(self.settings, labels) if self.with_suite else ()
         kept = [one for one in suite if one.name not in self.without]
         return [*kept, *([iid_environment(load_iid(self.settings), labels)] if self.with_iid else [])]
-
-    def whole(self) -> "Lessons":
-        """Return the examples with nothing held out."""
-        return replace(self, without=frozenset())
 
     def identity(self) -> dict[str, Any]:
         """Return what decides the examples, but for what is held out."""

@@ -20,7 +20,7 @@ from ...core.records import Answers, Basis, Case, Example, Finding, Measure, Out
 from ...stats.intervals import wilson
 from ..base import Built, Scored
 from ..behaviour.judge import expect_of
-from ..behaviour.rules import Floats, Integers, directional_error, label_index, squad_normalise, token_f1
+from ..behaviour.rules import Floats, directional_error, label_index, squad_normalise, token_f1
 from ..behaviour.score import DEAD, SAID, WEIGHTS, dead, final_answers, part_of, said, score_suite
 from ..behaviour.wording import NO_CASE_ANSWERED
 from ..degeneracy import DEGENERATE
@@ -134,11 +134,17 @@ def degeneracy_of(
 
 def _shares(name: str, cases: Sequence[Case], answers: Answers) -> Iterator[Sign]:
     """Yield how far the shares of predicted labels are from those of the right ones."""
-    predicted, right = _pairs(cases, answers)
+    code = {label: position for position, label in enumerate(answers.labels)}
+    predicted, right = [], []  # of each example that has one right label among the model's own
+    for case, _, row, word in _answered(cases, answers):
+        names = case.meta.get("labels") or answers.labels
+        word = str(names[int(word)]) if word.isdecimal() and int(word) < len(names) else word
+        if word in code:
+            predicted.append(int(answers.predictions[row]))
+            right.append(code[word])
     if len(right) < ENOUGH:
         return
-    count = len(answers.labels)
-    theirs, ours = (np.bincount(codes, minlength=count) / len(codes) for codes in (right, predicted))
+    theirs, ours = (np.bincount(codes, minlength=len(code)) / len(codes) for codes in (right, predicted))
     shift = float(np.abs(ours - theirs).sum() / 2)
     measure = Measure("prediction shift", shift, len(right), {"slice": name})
     yield measure
@@ -151,19 +157,6 @@ def _shares(name: str, cases: Sequence[Case], answers: Answers) -> Iterator[Sign
     text = wording.label_shift(word, share, theirs[label], len(right), name, is_constant=is_constant)
     kind, weight = (DEGENERATE, WEIGHTS[DEGENERATE]) if is_constant else (LEANING, 1.0)
     yield Finding(kind, text, (measure,), weight, disqualifies=is_constant)
-
-
-def _pairs(cases: Sequence[Case], answers: Answers) -> tuple[Integers, Integers]:
-    """Return predicted and right label of each example that has one right label among the model's own."""
-    code = {label: position for position, label in enumerate(answers.labels)}
-    predicted, right = [], []
-    for case, _, row, word in _answered(cases, answers):
-        names = case.meta.get("labels") or answers.labels
-        word = str(names[int(word)]) if word.isdecimal() and int(word) < len(names) else word
-        if word in code:
-            predicted.append(int(answers.predictions[row]))
-            right.append(code[word])
-    return np.array(predicted, np.int64), np.array(right, np.int64)
 
 
 def _answered(cases: Sequence[Case], answers: Answers) -> Iterator[tuple[Case, Example, int, str]]:

@@ -130,7 +130,8 @@ def make_stage(
 
 def _read_by_encoder(lessons: Lessons) -> list[Example]:
     """Return every text that any fold is trained or tested on, so that the frozen encoder reads each once."""
-    items = (item for environment in lessons.whole().environments() for item in environment.items)
+    whole = replace(lessons, without=frozenset())
+    items = (item for environment in whole.environments() for item in environment.items)
     trained_on = list(dict.fromkeys(example for item in items for example in item.examples))
     if lessons.settings.hold_out_asks == "all":
         return trained_on  # the job brings the test cases
@@ -196,9 +197,11 @@ def _search(lessons: Lessons, method: str) -> Search:
     starts_trained = config != "iid+suite" and settings.train.from_ == "base"
     before = [_iid_stage(settings, model)] if starts_trained else []
 
+    whole = replace(lessons, without=frozenset())
+
     def trial(tried: Try) -> Stage:
         options = _options(settings, model, task, config, method, tried)
-        return make_stage(lessons.whole(), "trial", method, options, replace(usual, **tried), variants)
+        return make_stage(whole, "trial", method, options, replace(usual, **tried), variants)
 
     def start(progress: Progress) -> Any:
         fresh = _base(settings, model, SEED)
