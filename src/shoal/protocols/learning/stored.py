@@ -101,18 +101,16 @@ def _spec(file: str) -> ModelSpec:
 
 def _as_named(rows: Sequence[Case], file: str) -> list[Case]:
     """Return the rows under the ids of their file, if it has a column of ids; else they are numbered from 0."""
-    names = [] if is_squad(Path(file)) else _ids(Path(file))
-    if not names:
+    if is_squad(Path(file)):
         return list(rows)
+    table = open_rows(Path(file))
+    column = next((name for name in ID_COLUMNS if name in table.columns), "")
+    if not column:
+        return list(rows)
+    names = [str(cells[column]) for _, cells in table.rows]
     if len(set(names)) < len(names):
         raise DataError(f"{file}: an id occurs twice", fix="ids that differ, or no column of ids")
     return [replace(case, id=name) for case, name in zip(rows, names, strict=True)]
-
-
-def _ids(path: Path) -> list[str]:
-    table = open_rows(path)
-    column = next((name for name in ID_COLUMNS if name in table.columns), "")
-    return [str(cells[column]) for _, cells in table.rows] if column else []
 
 
 def together(suite: Answers, rows: Answers) -> Answers:

@@ -100,15 +100,6 @@ def row_of(settings: Mapping[str, Any]) -> Row:
     return config, method
 
 
-def planned_rows(settings: Settings) -> set[Row]:
-    """Return the rows that a plan is to have."""
-    if settings.is_stored:
-        return {("iid", STORED), (TAUGHT, STORED)}
-    if settings.teach:
-        return {("iid" if how == "nothing" else TAUGHT, how) for how in settings.teach}
-    return {(config, method) for config in settings.train.on for method in settings.train.method}
-
-
 def _rank(row: Row) -> tuple[int, int]:
     """Return the place in the paper's order."""
     return (*get_args(Config), TAUGHT).index(row[0]), (*METHODS, *TEACHING).index(row[1])
@@ -187,8 +178,14 @@ class Trainings:
     @property
     def rows(self) -> list[Row]:
         """Rows trained on the suite, done or planned, in the paper's order; without the baseline."""
-        rows = {job.row for job in self.jobs} | planned_rows(self.settings)
-        return sorted((row for row in rows if row[0] != "iid"), key=_rank)
+        settings, train = self.settings, self.settings.train
+        rows = {job.row for job in self.jobs if job.row[0] != "iid"}
+        if settings.is_stored or settings.teach:
+            taught = (STORED,) if settings.is_stored else settings.teach
+            rows |= {(TAUGHT, how) for how in taught if how != "nothing"}
+        else:
+            rows |= {(config, method) for config in train.on if config != "iid" for method in train.method}
+        return sorted(rows, key=_rank)
 
     @property
     def hold_outs(self) -> list[str]:
