@@ -100,7 +100,7 @@ def test_pre_training_goes_on_with_the_same_masks(tmp_path, weights_of):
 
     def again(progress):
         model = fresh_masked_model(str(text), Shape(32, 1, 2, 300, 32), seed=1)
-        pretrain(model, str(text), TrainConfig(1e-3, 8, 3), 32, 1, progress)
+        pretrain(model, str(text), TrainConfig(1e-3, 8, 3), 32, 1, progress, silent, ())
         return weights_of(model)
 
     weights = again(silent)

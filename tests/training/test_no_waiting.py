@@ -93,7 +93,7 @@ def test_nor_with_masked_words(tmp_path, never_waiting):
     text = tmp_path / "text.txt"
     text.write_text("\n".join("some words and a number " + "more " * (n % 7) + str(n) for n in range(40)))
     model = fresh_masked_model(str(text), Shape(32, 1, 2, 300, 32), seed=1)
-    assert pretrain(model, str(text), HOW, 32, 1, lambda *_: None)
+    assert pretrain(model, str(text), HOW, 32, 1, lambda *_: None, lambda *_: None, ())
 
 
 def test_a_step_elsewhere_mixes_no_devices_and_no_copy_blocks(toy):

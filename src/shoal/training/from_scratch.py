@@ -35,7 +35,7 @@ from .config import TrainConfig
 from .learner import Learner
 from .loaders import shuffled_batches
 from .loop import train_network
-from .stage import Progress
+from .stage import Mark, Progress
 from .text import read_text
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -224,9 +224,16 @@ def logits_at_chosen(network: Any, inputs: dict[str, Tensor]) -> Tensor:
 
 
 def pretrain(
-    model: HFModel, text: str, config: TrainConfig, length: int, seed: int, progress: Progress
+    model: HFModel,
+    text: str,
+    config: TrainConfig,
+    length: int,
+    seed: int,
+    progress: Progress,
+    mark: Mark,
+    marks: Sequence[str],
 ) -> list[float]:
-    """Train a masked model on a text in place; return the loss of every step."""
+    """Train a masked model on a text in place; call `mark` at the end of each epoch in `marks`."""
     network = model.network("masked")
     blocks = blocks_of(read_text(text), model.tokenizer, length)
     if not blocks:
@@ -237,4 +244,4 @@ def pretrain(
         blocks, model.tokenizer, config.batch, np.random.default_rng([seed, 0]), config.group_by_length
     )
     learner = Learner(network, partial(logits_at_chosen, network))
-    return train_network(learner, feed, config, seed, progress)
+    return train_network(learner, feed, config, seed, progress, mark, marks)

@@ -109,12 +109,18 @@ def _feed(
 
 
 def train_network(
-    learner: Learner, feed: Feed, config: TrainConfig, seed: int, progress: Progress = silent
+    learner: Learner,
+    feed: Feed,
+    config: TrainConfig,
+    seed: int,
+    progress: Progress = silent,
+    mark: Mark = silent,
+    marks: Sequence[str] = (),
 ) -> list[float]:
     """Train any network in place on the caller's batches by plain training; `feed` has its own generator."""
     method = Vanilla()
     legs = [_Leg(phase, feed.steps, lambda rng: feed) for phase in method.phases(config)]
-    return _Walk(learner, method, legs, seed, progress, silent, ()).go()
+    return _Walk(learner, method, legs, seed, progress, mark, marks).go()
 
 
 def steps_of(environments: Sequence[Environment], method: Method, config: TrainConfig) -> int:

@@ -24,6 +24,7 @@ from .environments import Answered, Environment, Labelled
 from .from_scratch import Shape, bert_config, make_tokenizer
 from .loop import train
 from .methods import Vanilla
+from .stage import Progress, silent
 
 FOLDER = Path(__file__).parents[1] / "models" / "tiny"
 
@@ -50,7 +51,7 @@ RECIPES = {
 }
 
 
-def build(recipe: Recipe, rows: Sequence[Row], seed: int = 0) -> HFModel:
+def build(recipe: Recipe, rows: Sequence[Row], seed: int = 0, progress: Progress = silent) -> HFModel:
     """Train a model on these rows from scratch."""
     texts = [text for row in rows for text in row.texts]
     tokenizer = make_tokenizer(texts, recipe.vocabulary, recipe.length)
@@ -60,7 +61,7 @@ def build(recipe: Recipe, rows: Sequence[Row], seed: int = 0) -> HFModel:
     model = fresh_model("tiny", "classify" if recipe.labels else "extract", network, tokenizer)
     data = Environment("iid", "iid", [_item(row, recipe.labels) for row in rows])
     settings = TrainConfig(recipe.learning_rate, recipe.batch, recipe.epochs, warm_up=0.1)
-    train(model, [data], Vanilla(), settings, seed)
+    train(model, [data], Vanilla(), settings, seed, progress)
     return model
 
 

@@ -66,7 +66,7 @@ def pretraining(pretrain: Pretrain, model: str) -> Recipe:
     def train(model: Any, seed: int, progress: Progress, mark: Mark) -> None:
         from ...training.from_scratch import pretrain as train_masked
 
-        train_masked(model, pretrain.text, how, BLOCK, seed, progress)
+        train_masked(model, pretrain.text, how, BLOCK, seed, progress, mark, ())
 
     identity = {"task": "masked tokens 15 % 80/10/10", "text": content, "block": BLOCK, "config": asdict(how)}
     steps = how.steps(-(-about_how_many_blocks(pretrain.text, BLOCK) // how.batch))
