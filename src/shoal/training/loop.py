@@ -10,7 +10,7 @@ threads. Neither queries at marks nor checkpoints change the weights (`checkpoin
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -25,7 +25,7 @@ from . import checkpointing
 from .batch import Batch, Tokens, Vectors
 from .config import TrainConfig
 from .environments import Environment
-from .learner import Learner, Stepper
+from .learner import Learner, Stepper, Vocabulary, large_table, vocabulary_of
 from .loaders import ByEnvironment, EveryItem, Feed, Losses
 from .methods import Method, Phase, Vanilla
 from .spans import Windows
@@ -80,8 +80,26 @@ def train(
 
     method.start(environments)
     legs = [leg(phase) for phase in method.phases(config)]
-    learner = Learner(model.network(model.trained), model.forward)
-    return _Walk(learner, method, legs, seed, progress, mark, marks).go()
+    words = None if windows else _vocabulary(model, examples, method, legs)
+    learner = Learner(model.network(model.trained), model.forward, words)
+    with words.narrowed() if words else nullcontext():
+        return _Walk(learner, method, legs, seed, progress, mark, marks).go()
+
+
+def _vocabulary(
+    model: Any, examples: Sequence[Any], method: Method, legs: Sequence[_Leg]
+) -> Vocabulary | None:
+    """Return the used part of the word table; None if other rows change too, or if the encoder is frozen."""
+    shrinks = method.moves_every_weight or any(leg.phase.config.weight_decay for leg in legs)
+    if shrinks or not examples or all(leg.phase.frozen for leg in legs):
+        return None
+    network = model.network(model.trained)
+    table = large_table(network)
+    if table is None:
+        return None
+    rows = model.tokenise(list(dict.fromkeys(examples)))["input_ids"]
+    # The padding token need not occur in any text.
+    return vocabulary_of(network, table, [*rows, np.array([model.padding.get("input_ids", 0)])])
 
 
 def _feed(

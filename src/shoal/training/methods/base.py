@@ -56,6 +56,8 @@ class Method:
 
     by_environment: ClassVar[bool] = False
     """Whether the method chooses environments for each step; else every item is visited once per epoch."""
+    moves_every_weight: ClassVar[bool] = False
+    """Whether weights change that no example uses."""
     updates: int = 1
     """Updates of the weights per step."""
 

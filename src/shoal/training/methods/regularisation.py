@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -24,6 +25,7 @@ class L2(Method):
 
     decay: Penalty = 0.1
     penalty: bool = False
+    moves_every_weight: ClassVar[bool] = True
 
     def phases(self, config: TrainConfig) -> list[Phase]:
         return [Phase(config if self.penalty else replace(config, weight_decay=self.decay))]
