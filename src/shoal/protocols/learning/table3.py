@@ -155,7 +155,7 @@ def _cells(measures: Sequence[Measure]) -> dict[str, Cell]:
         hold_out, name = row.groups["hold out"], FIELDS.get(row.name, "")
         if name and not (_is_iid(row) and hold_out != full):
             column, value = IID_COLUMN if _is_iid(row) else hold_out, {name: row}
-            cells[column] = replace(cells.get(column, Cell()), **value)  # type: ignore[arg-type]
+            cells[column] = replace(cells.get(column, Cell()), **value)
     return cells
 
 
