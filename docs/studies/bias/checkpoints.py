@@ -34,8 +34,8 @@ def train(text: str, seed: int, into: Path) -> str:
         model.tokenizer.save_pretrained(folders[epoch])
         model.network("masked").save_pretrained(folders[epoch])
 
-    log = pretrain(model, text, HOW, BLOCK, seed, lambda *_: None, keep, list(folders))
-    return f"seed {seed}: {log.steps} steps, loss {log.losses[0]:.2f} to {log.losses[-1]:.2f}"
+    losses = pretrain(model, text, HOW, BLOCK, seed, lambda *_: None, keep, list(folders))
+    return f"seed {seed}: {len(losses)} steps, loss {losses[0]:.2f} to {losses[-1]:.2f}"
 
 
 def main(text: str, into: Path) -> None:

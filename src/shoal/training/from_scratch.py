@@ -34,7 +34,7 @@ from .batch import Batch, Rows, inputs_on, padded, to_device
 from .config import TrainConfig
 from .learner import Learner
 from .loaders import shuffled_batches
-from .loop import Log, train_network
+from .loop import train_network
 from .stage import Mark, Progress
 from .text import read_text
 
@@ -80,7 +80,7 @@ def make_tokenizer(texts: Iterable[str], size: int, length: int) -> PreTrainedTo
 
 def bert_config(tokenizer: PreTrainedTokenizerFast, shape: Shape, labels: Sequence[str] = ()) -> BertConfig:
     """Return the configuration of a small BERT, with the labels of its head if it has any."""
-    config = BertConfig(
+    return BertConfig(
         vocab_size=len(tokenizer),
         hidden_size=shape.width,
         num_hidden_layers=shape.layers,
@@ -88,18 +88,18 @@ def bert_config(tokenizer: PreTrainedTokenizerFast, shape: Shape, labels: Sequen
         intermediate_size=2 * shape.width,
         max_position_embeddings=shape.length,
         pad_token_id=tokenizer.pad_token_id,
+        id2label=dict(enumerate(labels)) or None,
+        label2id={label: code for code, label in enumerate(labels)} or None,
     )
-    if labels:
-        config.num_labels = len(labels)
-        config.id2label = dict(enumerate(labels))
-        config.label2id = {label: code for code, label in enumerate(labels)}
-    return config
 
 
 def make_pieces(texts: Iterable[str], size: int) -> list[str]:
     """Return letters, then the most frequent words and endings; ties in alphabetical order."""
-    words = count_words(texts)
-    letters, endings = Counter[str](), Counter[str]()
+    bare = bare_tokenizer(models.WordPiece({"[UNK]": 0}, unk_token="[UNK]"))
+    words, letters, endings = Counter[str](), Counter[str](), Counter[str]()
+    for text in texts:  # split as the tokenizer splits them
+        split = bare.pre_tokenizer.pre_tokenize_str(bare.normalizer.normalize_str(text))
+        words.update(word for word, _ in split)
     for word, times in words.items():
         letters.update({letter: times * word.count(letter) for letter in word})
     known = sorted(letter for letter, times in letters.items() if times >= RARE_LETTER)
@@ -112,16 +112,6 @@ def make_pieces(texts: Iterable[str], size: int) -> list[str]:
             endings[f"##{word[start:]}"] += words[word]
     pieces |= dict.fromkeys([*kept, *_frequent(endings)])
     return list(pieces)[:size]
-
-
-def count_words(texts: Iterable[str]) -> Counter[str]:
-    """Count the words of the texts, split as the tokenizer splits them."""
-    bare = bare_tokenizer(models.WordPiece({"[UNK]": 0}, unk_token="[UNK]"))
-    words: Counter[str] = Counter()
-    for text in texts:
-        pieces = bare.pre_tokenizer.pre_tokenize_str(bare.normalizer.normalize_str(text))
-        words.update(word for word, _ in pieces)
-    return words
 
 
 def bare_tokenizer(model: models.WordPiece) -> Tokenizer:
@@ -242,7 +232,7 @@ def pretrain(
     progress: Progress,
     mark: Mark,
     marks: Sequence[str],
-) -> Log:
+) -> list[float]:
     """Train a masked model on a text in place; call `mark` at the end of each epoch in `marks`."""
     network = model.network("masked")
     blocks = blocks_of(read_text(text), model.tokenizer, length)
@@ -253,6 +243,5 @@ def pretrain(
     feed = MaskedBlocks(
         blocks, model.tokenizer, config.batch, np.random.default_rng([seed, 0]), config.group_by_length
     )
-    return train_network(
-        Learner(network, partial(logits_at_chosen, network)), feed, config, seed, progress, mark, marks
-    )
+    learner = Learner(network, partial(logits_at_chosen, network))
+    return train_network(learner, feed, config, seed, progress, mark, marks)

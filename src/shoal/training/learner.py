@@ -165,13 +165,9 @@ class Stepper:
 
     def update(self) -> None:
         """Clip the accumulated gradients, update the weights, and advance the schedule."""
-        gradients = [weight.grad for weight in self.weights if weight.grad is not None]
-        if not gradients:
+        if all(weight.grad is None for weight in self.weights):
             return
-        norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(one) for one in gradients]))
-        shrink = torch.where(norm > CLIP, CLIP / (norm + 1e-6), 1.0)  # an `if` would wait for the device
-        for gradient in gradients:
-            gradient.mul_(shrink)
+        nn.utils.clip_grad_norm_(self.weights, CLIP)
         for group in self.optimiser.param_groups:
             group["lr"] = self.config.rate * self.rate()
         self.optimiser.step()

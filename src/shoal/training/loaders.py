@@ -94,32 +94,21 @@ class PairLoader:
         self.starts = np.cumsum(self.counts) - self.counts
         longest = np.maximum.reduceat(source.lengths[self.variants], self.starts)
         self.lengths = np.maximum(source.lengths[self.originals], longest)
+        self.directions = [item.direction for item in items if isinstance(item, Directed)]
 
     def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, BoundedLoss]:
         """Return each original with a uniformly drawn variant."""
         drawn = self.starts[chosen] + rng.integers(0, self.counts[chosen])
         rows = np.concatenate([self.originals[chosen], self.variants[drawn]])
-        return rows, len(chosen), self._loss(chosen)
-
-    def _loss(self, chosen: Rows) -> BoundedLoss:
-        return InvarianceLoss()
-
-
-class DirectedLoader(PairLoader):
-    """Pairs with a direction each."""
-
-    def __init__(self, items: Sequence[Directed], source: Source, loss: Losses) -> None:
-        super().__init__(items, source, loss)
-        self.directions = [item.direction for item in items]
-
-    def _loss(self, chosen: Rows) -> BoundedLoss:
-        return DirectionLoss([self.directions[item] for item in chosen.tolist()])
+        if not self.directions:
+            return rows, len(chosen), InvarianceLoss()
+        return rows, len(chosen), DirectionLoss([self.directions[item] for item in chosen.tolist()])
 
 
 LOADERS: dict[type[Item], Callable[[Any, Any, Losses], Loader]] = {
     Labelled: LabelledLoader,
     Invariant: PairLoader,
-    Directed: DirectedLoader,
+    Directed: PairLoader,
     Several: SeveralLoader,
     Answered: AnsweredLoader,
     Alike: AlikeLoader,

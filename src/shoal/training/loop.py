@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -21,7 +21,6 @@ import torch
 from numpy.random import Generator
 from torch import Tensor
 
-from ..core.errors import PlanError
 from . import checkpointing
 from .batch import Batch, Tokens, Vectors
 from .config import TrainConfig
@@ -32,23 +31,11 @@ from .methods import Method, Phase, Vanilla
 from .spans import Windows
 from .stage import BrokenTrainingError, Mark, Progress, silent
 
-__all__ = ["Learner", "Log", "TrainConfig", "steps_of", "train", "train_network"]
+__all__ = ["Learner", "TrainConfig", "steps_of", "train", "train_network"]
 
 
 BLOCK = 32
 """Losses are read after this many steps, because reading waits for a GPU; divergence is noticed that much later."""
-
-
-@dataclass(slots=True)
-class Log:
-    """The record of a training."""
-
-    losses: list[float] = field(default_factory=list)
-    """The loss of every step."""
-
-    @property
-    def steps(self) -> int:
-        return len(self.losses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +61,8 @@ def train(
     mark: Mark = silent,
     marks: Sequence[str] = (),
     losses: Mapping[str, str] | None = None,
-) -> Log:
-    """Train the network of a model in place and return the record.
+) -> list[float]:
+    """Train the network of a model in place and return the loss of every step.
 
     `mark` is called with each of `marks` when the epoch of that name ends. `losses` names variants for labels and spans
     (`losses.py`). Without environments nothing happens.
@@ -147,7 +134,7 @@ def train_network(
     progress: Progress = silent,
     mark: Mark = silent,
     marks: Sequence[str] = (),
-) -> Log:
+) -> list[float]:
     """Train any network in place on the caller's batches by plain training; `feed` has its own generator."""
     method = Vanilla()
     legs = [_Leg(phase, feed.steps, lambda rng: feed) for phase in method.phases(config)]
@@ -183,18 +170,19 @@ class _Walk:
         self.learner, self.method, self.legs, self.seed = learner, method, legs, seed
         self.progress, self.mark, self.marks = progress, mark, marks
         self.total, self.stops = sum(leg.steps for leg in legs), _stops(legs, marks)
-        self.keeper, self.log = checkpointing.the_keeper(), Log()
+        self.keeper = checkpointing.the_keeper()
+        self.losses: list[float] = []
         self.unread: list[Tensor] = []
         """The losses of the last steps, on the model's device."""
 
-    def go(self) -> Log:
+    def go(self) -> list[float]:
         """Train to the end, from the start or from a checkpoint."""
         network = self.learner.network
         if not self.total:
             network.eval()
             for name in self.marks:
                 self.mark(name)
-            return self.log
+            return self.losses
         kept = self._kept()
         first = kept.leg if kept else 0
         with _own_randomness():
@@ -205,7 +193,7 @@ class _Walk:
                     self._leg(number, leg, np.random.default_rng([self.seed, number]), kept)
                 kept = None
         network.eval()
-        return self.log
+        return self.losses
 
     def _leg(self, number: int, leg: _Leg, rng: Generator, kept: checkpointing.Moment | None) -> None:
         with self.learner.evaluating():  # a frozen encoder encodes its examples here
@@ -217,7 +205,7 @@ class _Walk:
         if kept is not None:
             self._resume(kept, stepper, steps)
         for step, batches in steps:
-            done = self.log.steps + len(self.unread)
+            done = len(self.losses) + len(self.unread)
             self.unread.append(self.method.step(self.learner, batches, stepper, done / self.total))
             done += 1
             is_due = self.keeper is not None and self.keeper.is_due()
@@ -235,10 +223,10 @@ class _Walk:
     def _read_losses(self) -> None:
         """Copy the losses of the last steps from the device to the record; raise at one that is not finite."""
         for loss in torch.stack(self.unread).tolist():
-            self.log.losses.append(loss)
+            self.losses.append(loss)
             if not math.isfinite(loss):
                 raise BrokenTrainingError(
-                    f"the training diverged at step {self.log.steps:,}",
+                    f"the training diverged at step {len(self.losses):,}",
                     why=f"the loss is {loss}",
                     fix="a lower learning rate",
                 )
@@ -254,7 +242,7 @@ class _Walk:
             step=step,
             total=self.total,
             updates=stepper.done,
-            losses=self.log.losses,
+            losses=self.losses,
             method={name: value for name, value in state.items() if name not in tensors},
             tensors={
                 "network": checkpointing.weights_of(self.learner.network),
@@ -279,7 +267,7 @@ class _Walk:
         for _ in islice(steps, kept.step):
             pass
         checkpointing.put_back(self.learner.network, kept.tensors["network"])
-        self.log = Log(kept.losses)
+        self.losses = kept.losses
         stepper.done = kept.updates
         checkpointing.put_moments_back(stepper.optimiser, kept.tensors["optimiser"])
         vars(self.method).update({**kept.method, **kept.tensors["method"]})
@@ -310,15 +298,6 @@ def _stops(legs: Sequence[_Leg], marks: Sequence[str]) -> dict[int, list[str]]:
 
     The last epoch may be cut short and then ends with the training.
     """
-    whole = sum(leg.phase.config.epochs for leg in legs)
-    known = [str(number) for number in range(1, math.ceil(round(whole, 6)) + 1)]
-    unknown = [name for name in marks if name not in known]
-    if unknown:
-        raise PlanError(
-            f"no epoch {unknown[0]!r} in a training of {whole:g}",
-            why=f"known: {', '.join(known)}",
-            fix="one of those",
-        )
     stops: dict[int, list[str]] = {}
     for name in sorted(marks, key=int):
         left, step = float(name), 0

@@ -78,16 +78,14 @@ class Windows(Source):
     def alignment(self, original: int, variant: int) -> Aligned:
         """Return the positions of the tokens that two windows share, computed once."""
         if (original, variant) not in self.aligned:
-            (ours, our_tokens), (theirs, their_tokens) = map(self._readable, (original, variant))
-            before, after = align(our_tokens, their_tokens)
-            self.aligned[original, variant] = (np.array(ours)[before], np.array(theirs)[after])
+            shown, tokens = [], []
+            for _, ids, _, places in (self.windows[original], self.windows[variant]):
+                # The tokens of the context, in the reference all.
+                shown.append([at for at, place in enumerate(places) if self.reference or place is not None])
+                tokens.append([ids[at] for at in shown[-1]])
+            before, after = align(*tokens)
+            self.aligned[original, variant] = (np.array(shown[0])[before], np.array(shown[1])[after])
         return self.aligned[original, variant]
-
-    def _readable(self, row: int) -> tuple[list[int], list[int]]:
-        """Return the positions of the context's tokens, in the reference all positions, and the tokens."""
-        _, ids, _, places = self.windows[row]
-        shown = [at for at, place in enumerate(places) if self.reference or place is not None]
-        return shown, [ids[at] for at in shown]
 
 
 def token_ends(places: Sequence[tuple[int, int] | None], low: int, high: int) -> tuple[int, int] | None:

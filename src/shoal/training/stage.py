@@ -25,15 +25,11 @@ Progress = Callable[[str, int, int], None]
 
 
 def silent(*_: object) -> None:
-    """Ignore progress."""
+    """Do nothing, such as with progress."""
 
 
 Mark = Callable[[str], None]
 """Called by a stage at each of its marks, where the model is queried."""
-
-
-def as_it_is(model: Any, seed: int) -> None:
-    """Leave the model unchanged."""
 
 
 class BrokenTrainingError(ModelError):
@@ -42,8 +38,6 @@ class BrokenTrainingError(ModelError):
 
 Try = Mapping[str, Any]
 """Settings of one trial."""
-Steps = int | Callable[[], int]
-"""A number of training steps, or a function that loads the data to count them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +53,8 @@ class Search:
     """Makes the model that every trial starts from, once."""
     score: Callable[[Any, Try, Progress], float]
     """Trains such a model in place by one trial and returns its score."""
-    steps: Steps = 0
-    """Number of steps of all trials, for the time estimate."""
-
-    def count_steps(self) -> int:
-        """Return the number of steps of all trials."""
-        return self.steps() if callable(self.steps) else self.steps
+    count_steps: Callable[[], int] = int
+    """Returns the number of steps of all trials, for the time estimate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +64,14 @@ class Stage:
     title: str
     identity: Mapping[str, Any]
     """Everything that decides the weights besides the seed and the start: data digest, method, settings."""
-    steps: Steps
-    """Number of steps, for the time estimate."""
+    steps: int | Callable[[], int]
+    """Number of steps for the time estimate, or a function that loads the data to count them."""
     train: Callable[[Any, int, Progress, Mark], Sequence[str] | None]
     """Trains this model in place with this seed, and returns notes."""
     marks: tuple[str, ...] = ()
     """Names of the moments at which the model is queried, in order: "1", "2" for epochs. The last is the end. If
     empty, the model is queried once, at the end."""
-    prepare: Callable[[Any, int], None] = as_it_is
+    prepare: Callable[[Any, int], None] = silent
     """Gives the model the head of this stage, before training or loading stored weights."""
     frozen: Callable[[], Sequence[Example]] | None = None
     """If the encoder is frozen: returns every example that this or a similar stage trains on, so that stages that
@@ -103,7 +93,7 @@ def plain_stage(
     labels: Sequence[str],
     how: TrainConfig,
     marks: tuple[str, ...] = (),
-    prepare: Callable[[Any, int], None] = as_it_is,
+    prepare: Callable[[Any, int], None] = silent,
 ) -> Stage:
     """Return a training on labelled examples without a special method."""
     targets = {label: tuple(float(label == name) for name in labels) for label in labels}

@@ -6,24 +6,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from ..core.errors import DataError
-from ..core.files import read_lines
+from ..core.files import read_lines, stamp
 from ..data.grammar import make_rows
 
 EXAMPLE = "example"
 """Portraits of people, questions about them, and opinions."""
 EXAMPLE_ROWS = {"reading": 1000, "sentiment": 500}
-
-
-def stamp(text: str) -> int:
-    """Return the modification time of a text file."""
-    if text == EXAMPLE:
-        return 0
-    path = Path(text)
-    if not path.is_file():
-        raise DataError(
-            f"{path}: no such file", why="pretrain.text needs a file", fix=f'a file, or "{EXAMPLE}"'
-        )
-    return path.stat().st_mtime_ns
 
 
 def read_text(text: str) -> tuple[str, ...]:
@@ -32,7 +20,7 @@ def read_text(text: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=2)
-def _lines(text: str, _stamp: int) -> tuple[str, ...]:
+def _lines(text: str, _stamp: tuple[int, int]) -> tuple[str, ...]:
     if text == EXAMPLE:
         rows = [row for task, n in EXAMPLE_ROWS.items() for row in make_rows(task, "train", n)]
         return tuple(" ".join(row.texts) for row in rows)
@@ -43,7 +31,7 @@ def _lines(text: str, _stamp: int) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=8)
-def _facts(text: str, _stamp: int, length: int) -> tuple[str, int]:
+def _facts(text: str, _stamp: tuple[int, int], length: int) -> tuple[str, int]:
     lines = read_text(text)
     blocks = sum(-(-len(re.findall(r"\w+|[^\w\s]", line)) // (length - 2)) for line in lines)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16], blocks

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 import torch
 from transformers import BertForQuestionAnswering, BertForSequenceClassification
@@ -84,31 +83,17 @@ def accuracy(model: HFModel, rows: Sequence[Row], labels: Sequence[str]) -> floa
     return fmean(answer == row.label for answer, row in zip(given, rows, strict=True))
 
 
-def save(name: str, network: Any, tokenizer: Any, score: float) -> Path:
-    """Write a model as a Transformers folder, in half precision."""
-    folder = FOLDER / name
-    network.half().save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    (folder / "about.json").write_text(
-        json.dumps({"i.i.d. accuracy": round(score, 4), "made by": "python -m shoal.training.tiny"})
-    )
-    return folder
-
-
 def main(names: Sequence[str]) -> None:
-    """Build, measure and save."""
+    """Build and measure models, and write them as Transformers folders in half precision."""
     for name in names or RECIPES:
-        recipe = RECIPES[name]
-        model = build(recipe, make_rows(name, "train", recipe.rows, 0), progress=_say)
+        recipe, folder = RECIPES[name], FOLDER / name
+        model = build(recipe, make_rows(name, "train", recipe.rows, 0))
         score = accuracy(model, make_rows(name, "test", None, 0), recipe.labels)
-        folder = save(name, model.network(model.trained), model.tokenizer, score)
-        size = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
-        print(f"\r{name}: i.i.d. accuracy {score:.3f}, {size:.1f} MB")
-
-
-def _say(step: str, done: int, total: int) -> None:
-    if sys.stderr.isatty():
-        print(f"\r{step} {done}/{total}", end="", file=sys.stderr)
+        model.network(model.trained).half().save_pretrained(folder)
+        model.tokenizer.save_pretrained(folder)
+        about = {"i.i.d. accuracy": round(score, 4), "made by": "python -m shoal.training.tiny"}
+        (folder / "about.json").write_text(json.dumps(about))
+        print(f"{name}: i.i.d. accuracy {score:.3f}")
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ def test_answers_without_ids_are_in_the_order_of_the_rows(plan: Path):
     assert scores(plan) == before
     Path("rows.iid.csv").write_text("\n".join(lines[:-1]) + "\n")
     done = CliRunner().invoke(main, ["run", str(plan), "--into", "runs"])
-    assert done.exit_code and "19 answers to 20 rows" in done.output + done.stderr
+    assert done.exit_code and "19 lines for 20 examples" in done.output + done.stderr
 
 
 def test_rows_may_have_ids_of_their_own(plan: Path):
@@ -132,7 +132,7 @@ def test_rows_may_have_ids_of_their_own(plan: Path):
             "stored predictions would be used for each of 2 models",
         ),
         ("seen.jsonl", lambda text: text.replace("thanks", "thank you"), "thank you/"),
-        ("rows.seen.csv", lambda text: text[: text.rindex("19,")], "19 answers to 20 rows of test.tsv"),
+        ("rows.seen.csv", lambda text: text[: text.rindex("19,")], "no prediction for 1 of 20 examples"),
     ],
 )
 def test_wrong_input_is_refused_with_its_place(

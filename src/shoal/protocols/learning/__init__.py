@@ -4,7 +4,8 @@ Luz de Araujo and Roth 2023, BELUGA. One table of a plan means many trainings. E
 and is then tested on it.
 
     build      settings to jobs, and their cases;  iid: the i.i.d. data
-    stages     settings to stages of training;  hyper: their numbers;  tuning: the grid search;  lessons: the examples
+    stages     settings to stages of training, grid search;  hyper: their numbers;  tuning: the objective of the search
+    lessons    the training examples
     scoring    measures of one job, and signs of degenerate models
     trainings  jobs to rows of scenarios
     comparison scores with intervals, averages;  against_iid: tests against the model trained without the suite

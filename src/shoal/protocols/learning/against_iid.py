@@ -31,8 +31,6 @@ from .trainings import HOLD_OUTS, Floats, Scenario
 
 PAIRED = "paired t, two clusters added"
 BOOTSTRAP = "cluster bootstrap"
-OVER_SEEDS, THESE_RUNS = ", t over seeds", ", these runs"
-T_OVER_SEEDS = "t over seeds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +58,8 @@ def common_seeds(scenario: Scenario, base: Scenario) -> tuple[list[int], list[in
     return [scenario.seeds.index(seed) for seed in both], [base.seeds.index(seed) for seed in both]
 
 
-def iid_test(settings: Settings, scenario: Scenario, base: Scenario) -> Iterator[Contest]:
-    """Yield the test of a scenario's i.i.d. score against its baseline, on the rows that both answered in every run.
+def iid_test(settings: Settings, scenario: Scenario, base: Scenario) -> Contest | None:
+    """Return the test of a scenario's i.i.d. score against its baseline, on the rows that both answered in every run.
 
     Without a common seed there is no test.
     """
@@ -71,34 +69,31 @@ def iid_test(settings: Settings, scenario: Scenario, base: Scenario) -> Iterator
     new, old = new[known], old[known]
     n, seeds = new.shape
     if not n or not seeds:
-        return
+        return None
     groups = {"score": "iid score", **scenario.groups}
     by_seed = np.array([old.mean(axis=0), new.mean(axis=0)])
-    over = _error_over_seeds(settings, by_seed)
-    if over.parts:
-        yield _over_seeds(groups, n, by_seed, over)
-        return
-    flips = (new - old).sum(axis=1)
-    if seeds == 1:
-        gained, lost = int((flips > 0).sum()), int((flips < 0).sum())
-        p, test = sign_test(gained, lost), "exact sign test"
-    else:
-        p = sign_flip_test(flips, np.random.default_rng(settings.seed), settings.shuffles)
-        test = f"sign flips of each case's outcomes in {seeds} runs"
-    difference = _in_agreement(_iid_difference(new, old), p)
-    yield Contest(groups, n, difference, PAIRED + over_seeds(seeds), seeds, p, test)
-
-
-def _iid_difference(new: Floats, old: Floats) -> Estimate:
-    """Return the mean over seeds, with a t interval over cases and, from three seeds on, over those too."""
-    by_seed = (new - old).mean(axis=0)
-    value, seeds = math.fsum(by_seed) / len(by_seed), len(by_seed)
+    if contest := _over_seeds(settings, groups, n, by_seed):
+        return contest
+    p, test = change_test(settings, new - old)
+    changes = (new - old).mean(axis=0)
+    value = math.fsum(changes) / seeds
+    # A t interval over cases and, from three seeds on, over those too.
     over_cases = paired_t([paired_table(new.mean(axis=1), old.mean(axis=1))])
-    error = error_of_mean(by_seed) if seeds >= ESTIMABLE_SEEDS else SeedError()
-    return Estimate(value, _clipped(composed(value, over_cases.interval, error)))
+    error = error_of_mean(changes) if seeds >= ESTIMABLE_SEEDS else SeedError()
+    difference = Estimate(value, _clipped(composed(value, over_cases.interval, error)))
+    return Contest(groups, n, _in_agreement(difference, p), PAIRED + over_seeds(seeds), seeds, p, test)
 
 
-def g_test(settings: Settings, scenario: Scenario, base: Scenario, draws: Draws) -> Iterator[Contest]:
+def change_test(settings: Settings, changes: Floats) -> tuple[float, str]:
+    """Return the p of changes (cases, seeds), and the name of the test."""
+    flips, seeds = changes.sum(axis=1), changes.shape[1]
+    if seeds == 1:
+        return sign_test(int((flips > 0).sum()), int((flips < 0).sum())), "exact sign test"
+    p = sign_flip_test(flips, np.random.default_rng(settings.seed), settings.shuffles)
+    return p, f"sign flips of each case's outcomes in {seeds} runs"
+
+
+def g_test(settings: Settings, scenario: Scenario, base: Scenario, draws: Draws) -> Contest:
     """Test G (`docs/method/beluga.md` 1.9); `draws` are of the row and the baseline on common seeds.
 
     The claim is about these functionalities, also where they are a sample.
@@ -106,52 +101,36 @@ def g_test(settings: Settings, scenario: Scenario, base: Scenario, draws: Draws)
     ours, _ = common_seeds(scenario, base)
     groups = {"score": "G", **scenario.groups}
     units = draws.pair.iid.clusters + sum(table.clusters for table in draws.pair.suite)
-    by_seed = generalization_score(*draws.pair.scores)
-    over = _error_over_seeds(settings, by_seed)
-    if over.parts:
-        yield _over_seeds(groups, units, by_seed, over)
-        return
+    if contest := _over_seeds(settings, groups, units, generalization_score(*draws.pair.scores)):
+        return contest
     test = exchange_test(
         draws.pair,
         settings.shuffles,
         np.random.default_rng([settings.seed, 2 + HOLD_OUTS.index(scenario.hold_out)]),
         np.random.default_rng(settings.seed),  # the i.i.d. exchanges are shared by a row's scenarios
     )
-    runs = f", each with its {len(ours)} runs" if len(ours) > 1 else ""
-    yield Contest(
-        groups,
-        units,
-        _in_agreement(estimate(draws, generalization_score, DIFFERENCE), test.p),
-        BOOTSTRAP + over_seeds(len(ours)),
-        len(ours),
-        test.p,
-        f"randomisation: {settings.shuffles:,} exchanges of cases{runs}",
-        test.shuffled,
+    seeds = len(ours)
+    runs = f", each with its {seeds} runs" if seeds > 1 else ""
+    name = f"randomisation: {settings.shuffles:,} exchanges of cases{runs}"
+    difference = _in_agreement(estimate(draws, generalization_score, DIFFERENCE), test.p)
+    return Contest(
+        groups, units, difference, BOOTSTRAP + over_seeds(seeds), seeds, test.p, name, test.shuffled
     )
 
 
-def _error_over_seeds(settings: Settings, by_seed: Floats) -> SeedError:
-    """Return Welch's error of the difference; without parts where the case is the unit."""
-    if by_seed.shape[1] < ESTIMABLE_SEEDS or settings.profile != "recommended":
-        return SeedError()
+def _over_seeds(settings: Settings, groups: Mapping[str, str], n: int, by_seed: Floats) -> Contest | None:
+    """Compare two recipes with the seed as the unit, as `compare` does; None where the case is the unit."""
+    seeds = by_seed.shape[1]
+    if seeds < ESTIMABLE_SEEDS or settings.profile != "recommended":
+        return None
     error = error_of_difference(by_seed[1], by_seed[0])
-    return error if error.error > 1e-12 else SeedError()
-
-
-def _over_seeds(groups: Mapping[str, str], n: int, by_seed: Floats, error: SeedError) -> Contest:
-    """Compare two recipes with the seed as the unit, as `compare` does with several runs a side."""
+    if error.error <= 1e-12:
+        return None
     value, p = welch(by_seed, error)
     margin = error.reach(0.95)
-    return Contest(
-        groups,
-        n,
-        Estimate(value, _clipped((value - margin, value + margin))),
-        T_OVER_SEEDS,
-        by_seed.shape[1],
-        p,
-        f"Welch's t over {by_seed.shape[1]} seeds",
-        by_seed=by_seed,
-    )
+    difference = Estimate(value, _clipped((value - margin, value + margin)))
+    test = f"Welch's t over {seeds} seeds"
+    return Contest(groups, n, difference, "t over seeds", seeds, p, test, by_seed=by_seed)
 
 
 def welch(by_seed: Floats, error: SeedError) -> tuple[float, float]:
@@ -177,22 +156,16 @@ def contest_measures(tests: Sequence[Contest], settings: Settings) -> Iterator[M
     for test in tests:
         score = test.groups["score"]
         columns.setdefault((score, test.groups["hold out"] if score == "G" else ""), []).append(test)
-    for family in columns.values():
-        yield from _family_measures(family, settings)
-
-
-def _family_measures(tests: Sequence[Contest], settings: Settings) -> Iterator[Measure]:
-    raw = [test.p for test in tests]
     is_adjusted = settings.profile == "recommended"
-    family = wording.adjustment(len(tests), is_adjusted=is_adjusted)
-    for test, p in zip(tests, holm(raw).tolist() if is_adjusted else raw, strict=True):
-        of = test.groups["score"]
-        interval, method = test.difference.interval, test.method
-        about, name = (test.n, test.groups), method if interval else ""
-        value = test.difference.value
-        yield Measure("difference", value, *about, interval, name, note=reach(test.seeds), of=of)
-        yield Measure("p value", test.p, *about, note=test.test)
-        yield Measure("adjusted p value", p, *about, note=family)
+    for (of, _), family in columns.items():
+        raw = [test.p for test in family]
+        note = wording.adjustment(len(family), is_adjusted=is_adjusted)
+        for test, p in zip(family, holm(raw).tolist() if is_adjusted else raw, strict=True):
+            interval, about = test.difference.interval, (test.n, test.groups)
+            difference = Measure("difference", test.difference.value, *about, note=reach(test.seeds), of=of)
+            yield replace(difference, interval=interval, interval_method=test.method if interval else "")
+            yield Measure("p value", test.p, *about, note=test.test)
+            yield Measure("adjusted p value", p, *about, note=note)
 
 
 def with_interval(row: Measure, figure: Estimate, seeds: int) -> Measure:
@@ -203,4 +176,4 @@ def with_interval(row: Measure, figure: Estimate, seeds: int) -> Measure:
 
 def over_seeds(seeds: int) -> str:
     """How the seeds enter an interval, in the words of its method."""
-    return OVER_SEEDS if seeds >= ESTIMABLE_SEEDS else THESE_RUNS if seeds > 1 else ""
+    return ", t over seeds" if seeds >= ESTIMABLE_SEEDS else ", these runs" if seeds > 1 else ""

@@ -21,10 +21,11 @@ from ..behaviour.settings import SPLITS
 from .hyper import method_options
 from .iid import iid_cases, load_iid, overlap
 from .lessons import training_cases
-from .settings import Asked, HoldOut, Method, Settings, Train
+from .settings import Asked, HoldOut, Method, Settings
 
 UNITS = ("functionality", "capability", "test type")
 """What can be held out."""
+BASELINE: tuple[Method, ...] = ("vanilla",)
 SAMPLE_SEED = 0
 """Seed of `limit` and `hold_out_sample`: all trainings are compared on the same cases."""
 
@@ -104,7 +105,12 @@ def _parts_of_task(settings: Settings) -> list[Settings]:
         rows = [(replace(settings, teach=(how,)), how == "nothing") for how in dict.fromkeys(settings.teach)]
     else:
         _check(settings)
-        rows = _trained_rows(settings)
+        train = settings.train
+        rows = [
+            (replace(settings, train=replace(train, on=(config,), method=(method,))), config == "iid")
+            for config in dict.fromkeys(train.on)
+            for method in dict.fromkeys(BASELINE if config == "iid" else train.method)
+        ]
     asks: Asked = "held out" if settings.teach else settings.hold_out_asks
     baseline: list[tuple[HoldOut, str, Asked]] = [("none", "", "all")]
     held_out: list[tuple[HoldOut, str, Asked]] = [] if settings.fold else [("seen", "", "all")]
@@ -117,18 +123,6 @@ def _parts_of_task(settings: Settings) -> list[Settings]:
         for row, is_baseline in rows
         for scenario, fold, asks in (baseline if is_baseline else held_out)
     ]
-
-
-def _trained_rows(settings: Settings) -> list[tuple[Settings, bool]]:
-    """Return the settings of each row, and whether it is the baseline."""
-    rows = []
-    for config in dict.fromkeys(settings.train.on):
-        is_baseline = config == "iid"
-        methods: Sequence[Method] = ["vanilla"] if is_baseline else settings.train.method
-        for method in dict.fromkeys(methods):
-            train = replace(settings.train, on=(config,), method=(method,))
-            rows.append((replace(settings, train=train), is_baseline))
-    return rows
 
 
 def _check(settings: Settings) -> None:
@@ -154,7 +148,15 @@ def _check(settings: Settings) -> None:
             fix=f"train.options.lp.learning_rate = {train.learning_rate:g}",
         )
     _check_options(settings)
-    _refuse_tested_twice(settings, train)
+    split = settings.split if settings.split in ("", *SPLITS) else split_file(settings.split)[1]
+    uses = {"train": "the training split"}
+    uses |= {"validation": "the split that train.tune selects by"} if train.tune else {}
+    if split in uses:
+        raise PlanError(
+            f"split = {settings.split!r} is {uses[split]}",
+            why="a model trained or selected on these cases looks better on them",
+            fix='split = "test", or leave it out',
+        )
 
 
 def _check_options(settings: Settings) -> None:
@@ -172,19 +174,6 @@ def _check_options(settings: Settings) -> None:
         task = load_suite(settings.suite).task
         for config in (config for config in train.on if config != "iid"):
             make_method(name, method_options(settings, task, config, name))
-
-
-def _refuse_tested_twice(settings: Settings, train: Train) -> None:
-    """Stop if the split to test on is also trained on or selected by."""
-    split = settings.split if settings.split in ("", *SPLITS) else split_file(settings.split)[1]
-    uses = {"train": "the training split"}
-    uses |= {"validation": "the split that train.tune selects by"} if train.tune else {}
-    if split in uses:
-        raise PlanError(
-            f"split = {settings.split!r} is {uses[split]}",
-            why="a model trained or selected on these cases looks better on them",
-            fix='split = "test", or leave it out',
-        )
 
 
 def planned_folds(settings: Settings) -> dict[str, list[str]]:

@@ -17,7 +17,7 @@ import numpy as np
 from ...core.claims import reach_so_far
 from ...core.records import Measure, Result
 from ...stats.generalization import ESTIMABLE_SEEDS, METHOD, Draws, draw, estimate, pair, suite_score
-from ...stats.intervals import Interval, cluster_wilson, t_quantile
+from ...stats.intervals import cluster_wilson, t_quantile
 from ...stats.paired import generalization_score
 from ...stats.resampling import cluster_table
 from ...stats.seeds import error_of_difference
@@ -34,8 +34,8 @@ from .against_iid import (
     with_interval,
 )
 from .settings import Settings
-from .table3 import ALL, COLUMNS, IID_COLUMN, TableRow, average_g, mean_gain, rows_of_table3
-from .trainings import HOLD_OUTS, Flags, Floats, Row, Scenario, Trainings, read_trainings, undefined
+from .table3 import ALL, COLUMNS, IID_COLUMN, TableRow, average_g, rows_of_table3
+from .trainings import HOLD_OUTS, Flags, Floats, Scenario, Trainings, read_trainings, undefined
 from .wording import NO_FUNCTIONALITY
 
 AVERAGE, OVER_METHODS = "average G", "mean over methods"
@@ -111,9 +111,12 @@ class ModelTable:
     def _iid(self, scenario: Scenario) -> Iterator[Measure]:
         """Yield the scores on i.i.d. data; keep their test."""
         yield from self._iid_rates(scenario)
-        yield from self._f1(scenario)
+        mean = _mean([self._f1(scenario, column) for column in range(len(scenario.seeds))])
+        if mean is not None:
+            yield self._scoped(Measure("iid F1", mean, _applies(scenario.iid), scenario.groups), scenario)
         if self.baseline and not scenario.is_baseline:
-            self.contests += iid_test(self.settings, scenario, self.baseline)
+            contest = iid_test(self.settings, scenario, self.baseline)
+            self.contests += [contest] if contest else []
 
     def _on_what_was_left_out(self, baseline: Scenario) -> Iterator[Measure]:
         """Yield the baseline's scores on the functionalities of a column, where those were drawn."""
@@ -132,7 +135,8 @@ class ModelTable:
             for name in ("suite score", "G"):
                 yield _undefined(name, scenario.groups, reason)
             return
-        if self._has_own_iid(scenario) and scenario.hold_out != self.trainings.hold_outs[0]:
+        left_out = scenario.hold_out in HOLD_OUTS[1:] and scenario.hold_out != self.trainings.hold_outs[0]
+        if left_out and not scenario.is_baseline and self.trainings.iid_of_held_out:
             yield from self._iid_rates(scenario)
         yield from self._scores(scenario, names)
         for name in scenario.functionalities:
@@ -167,7 +171,7 @@ class ModelTable:
                 groups = {**row.groups, "seed": str(seed)}
                 yield with_interval(replace(row, value=single.value, groups=groups), single, 1)
         if base and against:
-            self.contests += g_test(self.settings, scenario, base, against)
+            self.contests.append(g_test(self.settings, scenario, base, against))
 
     def _draws(self, scenario: Scenario, base: Scenario, names: Sequence[str]) -> Draws:
         """Return resamples of a row and another, on the functionalities named and the seeds that both have."""
@@ -183,37 +187,16 @@ class ModelTable:
 
     def _scoped(self, row: Measure, scenario: Scenario) -> Measure:
         """Return a mean over seeds with its scope (`docs/method/beyond.md` 7.3)."""
-        seeds, known = len(scenario.seeds), len(self.trainings.seeds)
-        parts = list(reach_so_far(seeds, known))
-        if self.settings.fold and scenario.hold_out in HOLD_OUTS[1:]:
-            parts.insert(0, f"only {'on' if scenario.is_baseline else 'without'} {self.settings.fold}")
-        if self._has_own_iid(scenario):
-            parts.append(wording.HELD_OUT_IID)
-        return row.with_note("; ".join(parts))
-
-    def _has_own_iid(self, scenario: Scenario) -> bool:
-        left_out = scenario.hold_out in HOLD_OUTS[1:] and not scenario.is_baseline
-        return left_out and self.trainings.iid_of_held_out
+        return row.with_note("; ".join(reach_so_far(len(scenario.seeds), len(self.trainings.seeds))))
 
     # Rates
 
-    def _f1(self, scenario: Scenario) -> Iterator[Measure]:
-        """Yield F1: of the last label in tasks that look for it, of the words where answers are words.
-
-        `docs/method/beluga.md` 1.5.
-        """
-        wanted = self.trainings.has_last_label
-        scores = [
-            self.trainings.word_f1(scenario, seed)
-            if wanted is None
-            else f1_of(wanted, scenario.iid[:, column])
-            for column, seed in enumerate(scenario.seeds)
-        ]
-        known = [value for value in scores if value is not None]
-        if known and len(known) == len(scores):
-            mean = math.fsum(known) / len(known)
-            row = Measure("iid F1", mean, _applies(scenario.iid), scenario.groups)
-            yield self._scoped(row, scenario)
+    def _f1(self, scenario: Scenario, column: int) -> float | None:
+        """Return the F1 of a run: of the last label in tasks that look for it, of the words of answers in words."""
+        wanted = self.trainings.has_last_label  # `docs/method/beluga.md` 1.5
+        if wanted is None:
+            return self.trainings.word_f1(scenario, scenario.seeds[column])
+        return f1_of(wanted, scenario.iid[:, column])
 
     def _iid_rates(self, scenario: Scenario) -> Iterator[Measure]:
         return self._rates("iid score", scenario, scenario.iid, np.isnan(scenario.iid), {})
@@ -226,14 +209,9 @@ class ModelTable:
         if not scenario.seeds:
             yield _undefined(name, groups, wording.progress(*scenario.folds))
             return
-        whole = _rate(name, hits, failed, groups)
-        yield self._scoped(whole, scenario)
+        yield self._scoped(_rate(name, hits, failed, groups), scenario)
         for column, seed in enumerate(scenario.seeds):
-            of_seed = {**groups, "seed": str(seed)}
-            single = whole
-            if len(scenario.seeds) > 1:
-                single = _rate(name, hits[:, [column]], failed[:, [column]], of_seed)
-            yield replace(single, groups=of_seed)
+            yield _rate(name, hits[:, [column]], failed[:, [column]], {**groups, "seed": str(seed)})
 
 
 def _undefined(name: str, groups: Mapping[str, str], reason: str) -> Measure:
@@ -258,21 +236,17 @@ def _rate(name: str, hits: Floats, failed: Flags, groups: Mapping[str, str]) -> 
     if not applicable.all():
         reason = NO_CASE_APPLIES if row.na else NO_CASE_ANSWERED
         return replace(row, n=0, note=reason, reason=reason)
-    values = np.nansum(hits, axis=0) / applicable
-    interval, method = _interval(hits, values)
-    return replace(row, value=math.fsum(values) / len(values), interval=interval, interval_method=method)
-
-
-def _interval(hits: Floats, values: Floats) -> tuple[Interval, str]:
-    """Return Wilson's over cases, each with its outcomes in all runs, and Student's over runs: their squares add."""
     cases, seeds = hits.shape
+    values = np.nansum(hits, axis=0) / applicable
+    mean = math.fsum(values) / seeds
     low, high = cluster_wilson(cluster_table(hits.ravel(), np.repeat(np.arange(cases), seeds)))
-    if seeds < ESTIMABLE_SEEDS:
-        return (low, high), "wilson" if seeds == 1 else "cluster wilson" + over_seeds(seeds)
-    middle = math.fsum(values) / seeds
-    reach = t_quantile(0.95, seeds - 1) * float(values.std(ddof=1)) / math.sqrt(seeds)
-    below, above = math.hypot(max(0.0, middle - low), reach), math.hypot(max(0.0, high - middle), reach)
-    return (max(0.0, middle - below), min(1.0, middle + above)), "cluster wilson" + over_seeds(seeds)
+    if seeds >= ESTIMABLE_SEEDS:
+        # Wilson's over cases, each with its outcomes in all runs, and Student's over runs: their squares add.
+        reach = t_quantile(0.95, seeds - 1) * float(values.std(ddof=1)) / math.sqrt(seeds)
+        below, above = math.hypot(max(0.0, mean - low), reach), math.hypot(max(0.0, high - mean), reach)
+        low, high = max(0.0, mean - below), min(1.0, mean + above)
+    method = "wilson" if seeds == 1 else "cluster wilson" + over_seeds(seeds)
+    return replace(row, value=mean, interval=(low, high), interval_method=method)
 
 
 def f1_of(wanted: Flags, hits: Floats) -> float | None:
@@ -294,16 +268,17 @@ def f1_of(wanted: Flags, hits: Floats) -> float | None:
 def average_measures(of_tasks: Sequence[ModelTable], seed: int) -> Iterator[Measure]:
     """Yield the paper's Avg of every row that is complete in all tasks, and its test against the iid row."""
     tables = [table.rows for table in of_tasks]
+    over = "scenarios and tasks" if len(tables) > 1 else "scenarios"
     averages = average_g(tables)
     baseline = next((value for (config, _), value in averages.items() if config == "iid"), None)
-    several = len(tables) > 1
-    for row, value in averages.items():
-        groups = {"config": row[0], "method": row[1], "hold out": ALL}
-        yield Measure(AVERAGE, value, 0, groups, note=f"over {len(tables)} tasks" if several else "")
-        if row[0] == "iid" or baseline is None:
+    for (config, method), value in averages.items():
+        groups = {"config": config, "method": method, "hold out": ALL}
+        yield Measure(AVERAGE, value, 0, groups, note=f"over {len(tables)} tasks" if tables[1:] else "")
+        if config == "iid" or baseline is None:
             continue
         scored = groups | {"score": AVERAGE}
-        tests = [_of_row(row, table.contests) for table in of_tasks]
+        which = {"score": "G", "config": config, "method": method}.items()
+        tests = [[test for test in table.contests if which <= test.groups.items()] for table in of_tasks]
         changes = [test.difference.value for of_task in tests for test in of_task]
         columns = [sum(name in HOLD_OUTS for name in table[0].cells) for table in tables]
         is_tested = list(map(len, tests)) == columns  # every score of the row, on seeds that both have
@@ -313,16 +288,7 @@ def average_measures(of_tasks: Sequence[ModelTable], seed: int) -> Iterator[Meas
         if p is not None:
             over_seeds = any(test.by_seed is not None for of_task in tests for test in of_task)
             test = "Welch's t over seeds" if over_seeds else "randomisation"
-            over = "scenarios and tasks" if several else "scenarios"
             yield Measure("p value", p, 0, scored, note=f"{test}, averaged over {over}; not adjusted")
-
-
-def _of_row(row: Row, contests: Sequence[Contest]) -> list[Contest]:
-    """Return the tests of a row's G in each scenario."""
-    which = ("G", *row)
-    return [
-        test for test in contests if tuple(test.groups[n] for n in ("score", "config", "method")) == which
-    ]
 
 
 def _p(contests: Sequence[Sequence[Contest]], observed: float, seed: int) -> float | None:
@@ -342,10 +308,8 @@ def _p(contests: Sequence[Sequence[Contest]], observed: float, seed: int) -> flo
     shuffled: list[Floats] = []
     for tests in contests:
         known = [test.shuffled for test in tests if test.shuffled is not None]
-        if not known:
-            return None
         # One task's shuffles in another order: two tasks that began with the same seed are not exchanged alike.
-        order = rng.permutation(len(known[0]))
+        order = rng.permutation(len(known[0])) if known else ()
         shuffled += [draws[order] for draws in known]
     if len({len(draws) for draws in shuffled}) != 1:
         return None
@@ -355,19 +319,33 @@ def _p(contests: Sequence[Sequence[Contest]], observed: float, seed: int) -> flo
 
 def means_over_methods(rows: Sequence[TableRow]) -> Iterator[Measure]:
     """Yield each column's mean over the methods of a configuration, and its difference from the iid row."""
-    has_baseline = any(row.is_baseline for row in rows)
+    baseline = next((row for row in rows if row.is_baseline), None)
     for config in dict.fromkeys(row.config for row in rows if not row.is_baseline):
-        members = [row for row in rows if row.config == config]
-        for column in (name for name in COLUMNS if name in rows[0].cells):
-            values = [row.cells[column].value for row in members]
-            known = [value for value in values if value is not None]
-            if not known or len(known) < len(values):
+        for column in rows[0].cells:
+            cells = [row.cells[column] for row in rows if row.config == config]
+            mean = _mean([cell.value for cell in cells])
+            if mean is None:
                 continue
             groups = {"config": config, "column": COLUMNS[column]}
-            mean = Measure(OVER_METHODS, fmean(known), len(known), groups)
-            yield mean
-            gain = mean_gain(rows, column, config) if has_baseline else None
+            yield Measure(OVER_METHODS, mean, len(cells), groups)
+            before = baseline.cells[column].value if baseline else None
+            gain = _mean(
+                [
+                    cell.difference.value
+                    if cell.difference
+                    else None
+                    if before is None or cell.value is None
+                    else cell.value - before
+                    for cell in cells
+                ]
+            )
             if gain is not None:
                 score = "iid score" if column == IID_COLUMN else "G"
-                change = replace(mean, name="difference", value=gain, of=score)
-                yield replace(change, groups=groups | {"score": OVER_METHODS})
+                groups |= {"score": OVER_METHODS}
+                yield Measure("difference", gain, len(cells), groups, of=score)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    """Return the mean; None if some value is not known."""
+    known = [value for value in values if value is not None]
+    return fmean(known) if known and len(known) == len(values) else None

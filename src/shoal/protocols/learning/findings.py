@@ -21,23 +21,19 @@ import numpy as np
 from ...core.claims import ALPHA
 from ...core.records import Finding, Measure, Result
 from ...stats.multiplicity import holm
-from ...stats.paired import sign_flip_test, sign_test
 from ..base import Compared
-from ..behaviour.build import load_suite
 from ..behaviour.wording import failed_checks
 from . import wording
-from .against_iid import common_seeds
+from .against_iid import change_test, common_seeds
 from .build import planned_folds, results_of, tasks_of
 from .comparison import ModelTable, average_measures, compare_models
-from .hyper import untuned
 from .lessons import held_out, training_cases
 from .scoring import FORGOTTEN, UNTRAINED
 from .settings import Settings
 from .table3 import IID_COLUMN, Cell, Name, TableRow, name_of
-from .trainings import Floats, Row, Trainings, read_trainings
+from .trainings import Flags, Row, Trainings, read_trainings
 
 CONCLUSION, NEGATIVE_TRANSFER, SHARED_TEXTS = "conclusion", "negative transfer", "shared texts"
-UNTUNED_NUMBERS = "untuned numbers"
 MUCH = 0.2
 """Smallest loss of i.i.d. score that is reported as a lost task."""
 CONCLUDED, LOST, SHARED, TRANSFER, OF_A_FOLD = 100.0, 20.0, 15.0, 5.0, 0.1
@@ -53,7 +49,7 @@ def compare_plan(settings: Settings, results: Sequence[Result]) -> Compared:
     for task in tasks_of(settings):
         own, about = results_of(task, results), {"task": task.task} if task.task else {}
         tables += compare_models(task, own, planned_folds(task))
-        every = [*untuned_methods(task), *training_findings(own)]
+        every = training_findings(own)
         of_trainings += [replace(finding, groups={**about, **finding.groups}) for finding in every]
     findings = [*table_findings(tables), *of_trainings]
     measures = []
@@ -80,13 +76,6 @@ def over_tasks(tables: Sequence[ModelTable], settings: Settings) -> list[Measure
     ]
 
 
-def untuned_methods(settings: Settings) -> list[Finding]:
-    """Return a finding on every method that takes vanilla's numbers."""
-    task = load_suite(settings.suite).task
-    names = untuned(settings, task) if settings.trains else []
-    return [Finding(UNTUNED_NUMBERS, wording.untuned(name, task), weight=LOST) for name in names]
-
-
 def conclusions(tables: Mapping[Name, Sequence[TableRow]]) -> list[Finding]:
     """Return the headline of each table."""
     concluded = []
@@ -105,12 +94,9 @@ def training_findings(results: Sequence[Result]) -> list[Finding]:
     trainings = read_trainings(results)
     several = len({training.model for training in trainings}) > 1
     findings = []
-    known: set[Any] = set()
-    for training in trainings:
-        name = training.result.job.get("id")
-        if name in known:  # the untrained model, which stands for every seed
-            continue
-        known |= {name} if name else set()
+    # The untrained model stands for every seed: its findings are those of the first.
+    first = {id(training.result): training for training in reversed(trainings)}
+    for training in reversed(first.values()):
         groups = {"config": training.row[0], "method": training.row[1], "hold out": training.hold_out}
         groups |= {"fold": training.fold, "seed": str(training.seed)}
         groups |= {"model": training.model} if several else {}
@@ -125,10 +111,11 @@ def training_findings(results: Sequence[Result]) -> list[Finding]:
 
 def table_findings(tables: Sequence[ModelTable]) -> list[Finding]:
     """Return what several trainings show together: lost tasks and negative transfer."""
-    findings = []
-    for table in tables:
-        every = [*lost_tasks(table), *negative_transfer(table.trainings)]
-        findings += [replace(finding, groups={**table.groups, **finding.groups}) for finding in every]
+    findings = [
+        replace(finding, groups={**table.groups, **finding.groups})
+        for table in tables
+        for finding in (*lost_tasks(table), *negative_transfer(table.trainings))
+    ]
     return sorted(findings, key=lambda finding: -finding.weight)
 
 
@@ -159,10 +146,8 @@ def _lost_runs(table: ModelTable, row: TableRow) -> tuple[list[float], int]:
     if not ours or not known.any():
         return [], 0
     level = ALPHA / (len(ours) * len(table.trainings.rows))
-    lost = [
-        change.mean() <= -MUCH and sign_test(int((change > 0).sum()), int((change < 0).sum())) <= level
-        for change in (new - old)[known].T
-    ]
+    runs = np.hsplit((new - old)[known], len(ours))
+    lost = [run.mean() <= -MUCH and change_test(table.settings, run)[0] <= level for run in runs]
     return new[known].mean(axis=0).tolist(), sum(lost)
 
 
@@ -199,21 +184,14 @@ def _changes(trainings: Trainings, row: Row) -> Iterator[tuple[Measure, float, i
         if len(change):
             groups = {"config": row[0], "method": row[1], "functionality": name}
             measure = Measure("difference", float(change.mean()), len(change), groups, of="pass rate")
-            yield measure, _p(trainings, change.sum(axis=1), len(ours)), len(ours)
-
-
-def _p(trainings: Trainings, sums: Floats, seeds: int) -> float:
-    if seeds == 1:
-        return sign_test(int((sums > 0).sum()), int((sums < 0).sum()))
-    rng = np.random.default_rng(trainings.settings.seed)
-    return sign_flip_test(sums, rng, trainings.settings.shuffles)
+            yield measure, change_test(trainings.settings, change)[0], len(ours)
 
 
 # Shared texts
 
 
 def shared_texts(table: ModelTable) -> list[Measure]:
-    """Return the share of such cases in each scenario, and in each fold that has any; none where nothing is trained."""
+    """Return the share of such cases in each scenario; none where nothing is trained."""
     trainings = table.trainings
     if not trainings.settings.trains:
         return []
@@ -221,29 +199,18 @@ def shared_texts(table: ModelTable) -> list[Measure]:
     for case in training_cases(trainings.settings):
         for example in case.examples:
             trained.setdefault(example, set()).add(case.groups["functionality"])
-    every = [row for hold_out in trainings.hold_outs for row in _measures(table, hold_out, trained)]
-    return [replace(row, groups={**table.groups, **row.groups}) for row in every]
+    measures = []
+    for hold_out in trainings.hold_outs:
+        flags = _flags(trainings, hold_out, trained)
+        if flags.size:
+            most = [flags[trainings.functionalities[name]].mean() for name in table.compared]
+            facts = {"cases": int(flags.sum()), MOST: fmean(most) if most else 0.0}
+            groups = {**table.groups, "hold out": hold_out}
+            measures.append(Measure(SHARED_TEXTS, float(flags.mean()), len(flags), groups, facts=facts))
+    return measures
 
 
-def _measures(table: ModelTable, hold_out: str, trained: dict[Any, set[str]]) -> Iterator[Measure]:
-    flags = _flags(table.trainings, hold_out, trained)
-    if not flags:
-        return
-    places = table.trainings.functionalities
-    most = [fmean(flags[place] for place in places[name].tolist()) for name in table.compared]
-    facts = {"cases": sum(flags), MOST: fmean(most) if most else 0.0}
-    yield Measure(SHARED_TEXTS, fmean(flags), len(flags), {"hold out": hold_out}, facts=facts)
-    folds: dict[str, list[bool]] = {}
-    for name, members in places.items():
-        fold = table.trainings.groups(name).get(hold_out, "")
-        folds.setdefault(fold, []).extend(flags[place] for place in members.tolist())
-    for fold, own in folds.items():
-        if fold and any(own):
-            about = {"hold out": hold_out, hold_out: fold}
-            yield Measure(SHARED_TEXTS, fmean(own), len(own), about, facts={"cases": sum(own)})
-
-
-def _flags(trainings: Trainings, hold_out: Any, trained: dict[Any, set[str]]) -> list[bool]:
+def _flags(trainings: Trainings, hold_out: Any, trained: dict[Any, set[str]]) -> Flags:
     """Return for each test case whether another functionality, or a copy, has all its texts."""
     without: dict[str, frozenset[str]] = {"": frozenset()}
     flags = []
@@ -253,20 +220,20 @@ def _flags(trainings: Trainings, hold_out: Any, trained: dict[Any, set[str]]) ->
         if fold not in without:
             without[fold] = held_out(replace(trainings.settings, hold_out=(hold_out,), fold=fold))
         flags.append(all(trained.get(example, set()) - without[fold] for example in case.examples))
-    return flags
+    return np.array(flags, np.bool_)
 
 
 def shared_findings(table: ModelTable, shared: list[Measure]) -> Iterator[Finding]:
     """Yield the rows whose gain could come from such cases alone."""
-    scenarios = {row.groups["hold out"]: row for row in shared if MOST in row.facts}
     for row in table.rows[1:] if table.baseline else ():
-        for hold_out, measure in scenarios.items():
-            cell, before = (each.cells.get(hold_out) for each in (row, table.rows[0]))
-            suites = [each.suite.value for each in (cell, before) if each and each.suite]
-            known = [value for value in suites if value is not None]
-            if row.verdict(hold_out) == "better" and len(known) == 2:
-                gain = known[0] - known[1]
-                if gain <= measure.facts[MOST]:
-                    text = wording.shared_gain(row.name, hold_out, measure.facts["cases"], measure.n, gain)
-                    groups = {**table.groups, "config": row.config, "method": row.method}
-                    yield Finding(SHARED_TEXTS, text, (measure,), SHARED, groups)
+        for measure in shared:
+            hold_out = measure.groups["hold out"]
+            suites = [each.cells.get(hold_out, Cell()).suite for each in (row, table.rows[0])]
+            after, before = (suite.value if suite else None for suite in suites)
+            if row.verdict(hold_out) != "better" or after is None or before is None:
+                continue
+            if after - before <= measure.facts[MOST]:
+                count, gain = measure.facts["cases"], after - before
+                text = wording.shared_gain(row.name, hold_out, count, measure.n, gain)
+                groups = {**table.groups, "config": row.config, "method": row.method}
+                yield Finding(SHARED_TEXTS, text, (measure,), SHARED, groups)

@@ -122,21 +122,6 @@ def tuned(task: str, method: str, config: str) -> Tuned:
     return next(numbers for (name, configs), numbers in table.items() if name == known and config in configs)
 
 
-def untuned(settings: Settings, task: str) -> list[str]:
-    """Return the paper's methods that take vanilla's numbers, because its table has none of theirs.
-
-    >>> untuned(Settings(train=Train(method=("vanilla", "fish"))), "reading comprehension")
-    ['fish']
-    """
-    known = {name for name, _ in TUNED.get(task, TUNED["sentiment"])} | {"lp-ft", *FASTER}
-    names = () if settings.train.tune else settings.train.method
-    return [
-        name
-        for name in names
-        if name not in known and set_numbers(settings.train, name).keys() != SHARED.keys()
-    ]
-
-
 def iid_how(settings: Settings, model: str, task: str) -> TrainConfig:
     """Return the hyper-parameters of the i.i.d. stage."""
     train = settings.train
@@ -221,18 +206,13 @@ def method_options(
     return options
 
 
-def losses(settings: Settings, task: str) -> dict[str, str]:
-    """Return the variants of the losses that the profile chooses."""
+def losses(settings: Settings, task: str, *, iid: bool = False) -> dict[str, str]:
+    """Return the variants of the losses that the profile chooses, for the suite stage or for the i.i.d. stage."""
     if task == READING:
         return {"spans": "reference" if settings.profile == "reference" else "context"}
-    as_coded = settings.profile == "reference" and task == "sentiment"
+    # The authors' code uses sigmoids only with the suite.
+    as_coded = settings.profile == "reference" and task == "sentiment" and not iid
     return {"labels": "sigmoid" if as_coded else "softmax"}
-
-
-def iid_losses(settings: Settings, task: str) -> dict[str, str]:
-    """Return the losses of the i.i.d. stage: the authors' code uses sigmoids only with the suite."""
-    chosen = losses(settings, task)
-    return chosen | {"labels": "softmax"} if "labels" in chosen else chosen
 
 
 def rate_factor(model: str, method: str = "vanilla") -> int:

@@ -7,7 +7,7 @@ rows have labels; with one of reading comprehension they have answers, which are
 import hashlib
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -96,36 +96,25 @@ def _file_digest(name: str, _stamp: tuple[int, int]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Everything that decides the rows; hashable, for the cache."""
+    """Settings as a key of the cache: equal if they name the same rows."""
 
-    iid: str
-    iid_test: str
-    text: tuple[str, ...]
-    label: str
-    names: tuple[str, ...]
-    limit: int
-    halves: bool
-    suite: str
-    has_own_labels: bool
-    """Whether the model has labels before it is trained."""
-    trains: bool
-    """Whether some stage trains on i.i.d. rows."""
-    stamps: tuple[tuple[int, int], ...]
+    decisive: tuple[Any, ...]
+    settings: "Settings" = field(compare=False)
 
 
 def load_iid(settings: "Settings") -> IidData:
     """Return the rows, with labels, or with answers if the suite is of reading comprehension."""
     if settings.iid not in GRAMMARS:
         _need_files(settings)
-    files = (settings.iid, settings.iid_test, settings.suite)
-    return _load(
-        _Source(
-            settings.iid, settings.iid_test, settings.text, settings.label, settings.iid_labels, settings.iid_limit,
-            settings.iid_halves, settings.suite, not settings.trains or settings.train.from_ == "model",
-            trains_on_iid(settings),
-            tuple(map(stamp, files)),
-        )
-    )  # fmt: skip
+    names = ("suite", "iid", "iid_test", "text", "label", "iid_labels", "iid_limit", "iid_halves")
+    values = [getattr(settings, name) for name in names]
+    uses = _has_own_labels(settings), trains_on_iid(settings)
+    return _load(_Source((*values, *uses, *map(stamp, values[:3])), settings))
+
+
+def _has_own_labels(settings: "Settings") -> bool:
+    """Return whether the model has labels before it is trained."""
+    return not settings.trains or settings.train.from_ == "model"
 
 
 def trains_on_iid(settings: "Settings") -> bool:
@@ -141,19 +130,28 @@ Tested = tuple[Row, tuple[str, ...]]
 
 @lru_cache(maxsize=4)
 def _load(source: _Source) -> IidData:
-    suite = load_suite(source.suite)
+    settings = source.settings
+    suite = load_suite(settings.suite)
     reading = is_reading(suite.cases)
-    if reading and source.iid in GRAMMARS and source.iid != "reading":
+    if reading and settings.iid in GRAMMARS and settings.iid != "reading":
         raise PlanError(
-            f"iid = {source.iid!r} has labels, but the suite expects answers in words",
+            f"iid = {settings.iid!r} has labels, but the suite expects answers in words",
             fix='iid = "reading", or SQuAD 1.1: iid = "train-v1.1.json", iid_test = "dev-v1.1.json"',
         )
-    train = _sample([row for row, _ in _rows(source, source.iid, "train", reading)], source.limit)
-    tested = _rows(source, source.iid_test, "test", reading)
+    train = _sample([row for row, _ in _rows(settings, "train", reading)], settings.iid_limit)
+    tested = _rows(settings, "test", reading)
     test = [row for row, _ in tested]
-    renamed = {} if reading else _names_of_labels(source, train, test, tuple(suite.labels or ()))
-    _refuse_overlap(source, train, test)
-    tested = _tested_half(tested) if source.halves else tested
+    renamed: dict[str, str] = {}
+    if not reading:
+        known = tuple(suite.labels or ())
+        renamed = label_names(sorted({row.label for row in (*train, *test)}), settings.iid_labels, known)
+        from_train = bool(train) and not _has_own_labels(settings)
+        learnable = {renamed[row.label] for row in (train if from_train else (*train, *test))}
+        _refuse_unlearnable(settings, learnable, {renamed[row.label] for row in test}, known)
+    _refuse_overlap(settings, train, test)
+    if settings.iid_halves:  # as Hugging Face's datasets halve with seed 42 (`docs/method/beluga.md` 1.2)
+        order = np.random.default_rng(42).permutation(len(tested))
+        tested = [tested[at] for at in order[: math.ceil(len(tested) / 2)]]
     return IidData(
         _with_labels(train, renamed),
         _with_labels([row for row, _ in tested], renamed),
@@ -162,29 +160,19 @@ def _load(source: _Source) -> IidData:
     )
 
 
-def _rows(source: _Source, file: str, part: Literal["train", "test"], reading: bool) -> list[Tested]:
+def _rows(settings: "Settings", part: Literal["train", "test"], reading: bool) -> list[Tested]:
     """Return shoal's own rows, or those of a file: labelled texts, SQuAD's JSON or a table of questions."""
-    if source.iid in GRAMMARS:
-        return [(row, (row.label,)) for row in grammar.make_rows(source.iid, part)]
+    if settings.iid in GRAMMARS:
+        return [(row, (row.label,)) for row in grammar.make_rows(settings.iid, part)]
+    file = settings.iid if part == "train" else settings.iid_test
     if not file:
         return []
     if reading and is_squad(Path(file)):
         return [(question.row, question.answers) for question in read_squad(Path(file))]
-    text, label = source.text, source.label
+    text, label = settings.text, settings.label
     if reading:
         text, label = text or ("context", "question"), label or "answer"
     return [(row, (row.label,)) for row in read_labelled(Path(file), text, label).rows]
-
-
-def _names_of_labels(
-    source: _Source, train: Sequence[Row], test: Sequence[Row], suite: tuple[str, ...]
-) -> dict[str, str]:
-    """Return the suite's name of each label; every label that is tested must be learnable."""
-    renamed = label_names(sorted({row.label for row in (*train, *test)}), source.names, suite)
-    from_train = bool(train) and not source.has_own_labels
-    learnable = {renamed[row.label] for row in (train if from_train else (*train, *test))}
-    _refuse_unlearnable(source, learnable, {renamed[row.label] for row in test}, suite)
-    return renamed
 
 
 def _sample(rows: list[Row], limit: int) -> list[Row]:
@@ -193,12 +181,6 @@ def _sample(rows: list[Row], limit: int) -> list[Row]:
         return rows
     chosen = np.sort(np.random.default_rng(0).choice(len(rows), limit, replace=False))
     return [rows[at] for at in chosen]
-
-
-def _tested_half(rows: Sequence[Tested]) -> list[Tested]:
-    """Return the half to test on, as Hugging Face's datasets halve with seed 42 (`docs/method/beluga.md` 1.2)."""
-    order = np.random.default_rng(42).permutation(len(rows))
-    return [rows[at] for at in order[: math.ceil(len(rows) / 2)]]
 
 
 def _with_labels(rows: Sequence[Row], renamed: Mapping[str, str]) -> tuple[Row, ...]:
@@ -221,11 +203,11 @@ def _need_files(settings: "Settings") -> None:
             )
 
 
-def _refuse_overlap(source: _Source, train: Sequence[Row], test: Sequence[Row]) -> None:
+def _refuse_overlap(settings: "Settings", train: Sequence[Row], test: Sequence[Row]) -> None:
     """Stop if every test row is a training row."""
-    if source.trains and test and {row.texts for row in test} <= {row.texts for row in train}:
+    if trains_on_iid(settings) and test and {row.texts for row in test} <= {row.texts for row in train}:
         raise PlanError(
-            f"iid_test: all {len(test):,} rows of {source.iid_test} occur in the training data",
+            f"iid_test: all {len(test):,} rows of {settings.iid_test} occur in the training data",
             why="the i.i.d. score inside G needs rows that the model was not trained on",
             fix="a file of other rows",
         )
@@ -239,7 +221,7 @@ def overlap(settings: "Settings", data: IidData) -> dict[str, Any]:
 
 
 def _refuse_unlearnable(
-    source: _Source, learnable: Collection[str], tested: Collection[str], suite: Sequence[str]
+    settings: "Settings", learnable: Collection[str], tested: Collection[str], suite: Sequence[str]
 ) -> None:
     """Stop if a model trained on this data could never predict a label that it is tested on.
 
@@ -248,11 +230,12 @@ def _refuse_unlearnable(
     expected = [name for name in suite if len(suite) != 3 or name != suite[1]]
     missing = [name for name in dict.fromkeys([*expected, *sorted(tested)]) if name not in learnable]
     if missing or len(learnable) < 2:
-        data = f"the sample of {source.limit:,} rows of {source.iid}" if source.limit else source.iid
+        data = settings.iid or settings.iid_test
+        data = f"the sample of {settings.iid_limit:,} rows of {data}" if settings.iid_limit else data
         raise PlanError(
-            f"the suite expects {some(missing)}, but {data or source.iid_test} has no such rows"
+            f"the suite expects {some(missing)}, but {data} has no such rows"
             if missing
-            else f"{data or source.iid_test} has one label only: {some(sorted(learnable))}",
+            else f"{data} has one label only: {some(sorted(learnable))}",
             why="a model trained on it can never predict another label",
             fix='rows with every label, or label = "COLUMN" if another column holds the labels',
         )
@@ -277,12 +260,7 @@ def label_names(labels: Sequence[str], given: Sequence[str], suite: Sequence[str
             why="a wrong guess would train the model on the opposite",
             fix=f"iid_labels = [{example}], the suite's names of {some(labels, 12)} in this order",
         )
-    shared = [
-        name
-        for name, spelling in zip(names, spelt, strict=True)
-        if names.count(name) > 1 and name != spelling
-    ]
-    if shared:
+    if any(names.count(name) > 1 and name != own for name, own in zip(names, spelt, strict=True)):
         raise PlanError(
             f"the i.i.d. data's labels {some(labels, 12)} would be {some(names, 12)}: two of them the same",
             why="only spellings of one label are merged",

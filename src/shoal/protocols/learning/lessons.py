@@ -183,11 +183,11 @@ class Lessons:
     without: frozenset[str] = frozenset()
     """Functionalities that are held out."""
 
-    def environments(self, *, whole: bool = False) -> list[Environment]:
-        """Return an environment of each functionality that is trained on, i.i.d. data last; `whole` holds none out."""
+    def environments(self) -> list[Environment]:
+        """Return an environment of each functionality that is trained on, i.i.d. data last."""
         labels = head_labels(self.settings, self.model)
         suite = suite_environments(self.settings, labels) if self.with_suite else ()
-        kept = [one for one in suite if whole or one.name not in self.without]
+        kept = [one for one in suite if one.name not in self.without]
         return [*kept, *([iid_environment(load_iid(self.settings), labels)] if self.with_iid else [])]
 
     def identity(self) -> dict[str, Any]:

@@ -16,11 +16,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...core.records import Answers, Basis, Case, Finding, Measure, Outcome
+from ...core.records import Answers, Basis, Case, Example, Finding, Measure, Outcome
 from ...stats.intervals import wilson
 from ..base import Built, Scored
 from ..behaviour.judge import expect_of
-from ..behaviour.rules import Floats, Integers, directional_error, label_index, squad_normalise, token_f1
+from ..behaviour.rules import Floats, directional_error, label_index, squad_normalise, token_f1
 from ..behaviour.score import DEAD, SAID, WEIGHTS, dead, final_answers, part_of, said, score_suite
 from ..behaviour.wording import NO_CASE_ANSWERED
 from ..degeneracy import DEGENERATE
@@ -71,39 +71,30 @@ def score_job(settings: Settings, built: Built, answers: Mapping[str, Answers]) 
 
 def row_outcomes(cases: Sequence[Case], answers: Answers) -> list[Outcome]:
     """Return whether each prediction is the row's label, without neutral band or tolerance; of texts, exact match."""
-    judge = _exact_match if answers.texts else _same_label
-    return [judge(case, answers, row) for row, case in enumerate(cases)]
-
-
-def _same_label(case: Case, answers: Answers, row: int) -> Outcome:
-    error = "" if row in answers.unparsed else answers.errors.get(row, "")
-    if error:
-        return Outcome(case.id, None, None, error)
-    assert case.labels is not None
-    right = int(answers.predictions[row]) == label_index(str(case.labels[0]), answers.labels)
-    right = right and row not in answers.errors
-    return Outcome(case.id, right, 1.0 if right else -1.0)
-
-
-def _exact_match(case: Case, answers: Answers, row: int) -> Outcome:
-    """Return the exact match with any right answer; the value is the largest F1 (`docs/method/beluga.md` 1.5)."""
-    if row in answers.errors:
-        return Outcome(case.id, None, None, answers.errors[row])
-    right, text = case.meta["answers"], answers.texts[row]
-    matches = squad_normalise(text) in map(squad_normalise, right)
-    return Outcome(case.id, matches, max(token_f1(text, answer) for answer in right))
+    outcomes = []
+    for row, case in enumerate(cases):
+        error = answers.errors.get(row, "")
+        if error and (answers.texts or row not in answers.unparsed):
+            outcomes.append(Outcome(case.id, None, None, error))
+        elif answers.texts:  # the value is the largest F1 with any right answer (`docs/method/beluga.md` 1.5)
+            right, text = case.meta["answers"], answers.texts[row]
+            matches = squad_normalise(text) in map(squad_normalise, right)
+            outcomes.append(Outcome(case.id, matches, max(token_f1(text, answer) for answer in right)))
+        else:
+            wanted = label_index(str((case.labels or ("",))[0]), answers.labels)
+            is_right = not error and int(answers.predictions[row]) == wanted
+            outcomes.append(Outcome(case.id, is_right, 1.0 if is_right else -1.0))
+    return outcomes
 
 
 def iid_score(outcomes: Sequence[Outcome]) -> Measure:
     """Return the share of i.i.d. rows that the model gets right."""
     known = [outcome.passed for outcome in outcomes if outcome.passed is not None]
-    errors = len(outcomes) - len(known)
-    row = Measure(
-        "iid score", None, len(known), errors=errors, basis=Basis("cases", only={"capability": IID})
-    )
+    right, n = sum(known), len(known)
+    basis = Basis("cases", only={"capability": IID})
+    row = Measure("iid score", None, n, errors=len(outcomes) - n, basis=basis)
     if not known:
         return replace(row, reason=NO_CASE_ANSWERED, note=NO_CASE_ANSWERED)
-    right, n = sum(known), len(known)
     return replace(row, value=right / n, interval=wilson(right, n), interval_method="wilson")
 
 
@@ -143,11 +134,17 @@ def degeneracy_of(
 
 def _shares(name: str, cases: Sequence[Case], answers: Answers) -> Iterator[Sign]:
     """Yield how far the shares of predicted labels are from those of the right ones."""
-    predicted, right = _pairs(cases, answers)
+    code = {label: position for position, label in enumerate(answers.labels)}
+    predicted, right = [], []  # of each example that has one right label among the model's own
+    for case, _, row, word in _answered(cases, answers):
+        names = case.meta.get("labels") or answers.labels
+        word = str(names[int(word)]) if word.isdecimal() and int(word) < len(names) else word
+        if word in code:
+            predicted.append(int(answers.predictions[row]))
+            right.append(code[word])
     if len(right) < ENOUGH:
         return
-    count = len(answers.labels)
-    theirs, ours = (np.bincount(codes, minlength=count) / len(codes) for codes in (right, predicted))
+    theirs, ours = (np.bincount(codes, minlength=len(code)) / len(codes) for codes in (right, predicted))
     shift = float(np.abs(ours - theirs).sum() / 2)
     measure = Measure("prediction shift", shift, len(right), {"slice": name})
     yield measure
@@ -162,21 +159,14 @@ def _shares(name: str, cases: Sequence[Case], answers: Answers) -> Iterator[Sign
     yield Finding(kind, text, (measure,), weight, disqualifies=is_constant)
 
 
-def _pairs(cases: Sequence[Case], answers: Answers) -> tuple[Integers, Integers]:
-    """Return predicted and right label of each example that has one right label among the model's own."""
-    code = {label: position for position, label in enumerate(answers.labels)}
-    predicted, right, row = [], [], 0
+def _answered(cases: Sequence[Case], answers: Answers) -> Iterator[tuple[Case, Example, int, str]]:
+    """Yield the answered examples of minimum functionality tests: case, example, row of the answers, right label."""
+    start = 0
     for case in cases:
-        names = case.meta.get("labels") or answers.labels
-        for offset, label in enumerate(case.labels or ()):
-            word = str(label)
-            word = str(names[int(word)]) if word.isdecimal() and int(word) < len(names) else word
-            known = case.groups["test type"] == "MFT" and word in code and row + offset not in answers.errors
-            if known:
-                predicted.append(int(answers.predictions[row + offset]))
-                right.append(code[word])
-        row += len(case.examples)
-    return np.array(predicted, np.int64), np.array(right, np.int64)
+        for offset, label in enumerate(case.labels or () if case.groups["test type"] == "MFT" else ()):
+            if start + offset not in answers.errors:
+                yield case, case.examples[offset], start + offset, str(label)
+        start += len(case.examples)
 
 
 # Answers in words
@@ -184,7 +174,8 @@ def _pairs(cases: Sequence[Case], answers: Answers) -> tuple[Integers, Integers]
 
 def _words(name: str, cases: Sequence[Case], answers: Answers) -> Iterator[Sign]:
     """Yield how often answers need no reading or are the same, against right ones (`docs/method/beyond.md` 7.9)."""
-    questions = _questions(cases, answers)
+    rows = _answered(cases, answers)
+    questions = [(example[0], answers.texts[row], right) for _, example, row, right in rows]
     n = len(questions)
     if n < ENOUGH:
         return
@@ -197,23 +188,14 @@ def _words(name: str, cases: Sequence[Case], answers: Answers) -> Iterator[Sign]
     excess = {place: ours[place] - theirs[place] for place in WITHOUT_READING}
     place = max(WITHOUT_READING, key=excess.__getitem__)
     if excess[place] > SHIFTED:
-        text = wording.place_shift(place, ours[place], theirs[place], n, name)
+        right_ones = f"{wording.percent(theirs[place])} of the right answers are"
+        text = wording.answer_shift(place, ours[place], right_ones, n, name)
     elif times / n > max(MANY_TIMES * usual, RARE):
-        text = wording.answer_shift(words, times / n, usual, n, name)
+        commonest = f"the commonest right answer has {wording.percent(usual)}"
+        text = wording.answer_shift(repr(words), times / n, commonest, n, name)
     else:
         return
     yield Finding(DEGENERATE, text, (measure,), WEIGHTS[DEGENERATE], disqualifies=True)
-
-
-def _questions(cases: Sequence[Case], answers: Answers) -> list[tuple[str, str, str]]:
-    """Return context, answer and right answer of every question that has one."""
-    questions, row = [], 0
-    for case in cases:
-        for offset, label in enumerate(case.labels or () if case.groups["test type"] == "MFT" else ()):
-            if row + offset not in answers.errors:
-                questions.append((case.examples[offset][0], answers.texts[row + offset], str(label)))
-        row += len(case.examples)
-    return questions
 
 
 def _whereabouts(contexts: Sequence[str], answers: Sequence[str]) -> dict[str, float]:
@@ -260,15 +242,13 @@ def _directions(suite: Sequence[Case], given: Answers, probabilities: Floats) ->
     sure: list[float] = []  # of each original of those that can hardly fail
     for name, members in directed.items():
         case = suite[members[0]]
-        groups = dict(case.groups)
-        originals = probabilities[starts[members]]
-        room = headroom(case.meta["direction"], originals)
-        free = float((room > expect_of(case).tolerance).mean())
+        direction, originals = case.meta["direction"], probabilities[starts[members]]
+        free = float((headroom(direction, originals) > expect_of(case).tolerance).mean())
         answers = [probabilities[starts[at] : starts[at] + sizes[at]] for at in members]
-        lost = [loss for vectors in answers for loss in losses_of_pairs(case.meta["direction"], vectors)]
-        still = {"without a gradient": float(np.mean(np.array(lost) == 0))} if lost else {}
-        value = float(np.mean(lost)) if lost else None
-        yield Measure("directional loss", value, len(lost), groups, facts=still)
+        lost = np.concatenate([losses_of_pairs(direction, vectors) for vectors in answers])
+        facts = {"without a gradient": float((lost == 0).mean())} if lost.size else {}
+        value = float(lost.mean()) if lost.size else None
+        yield Measure("directional loss", value, len(lost), dict(case.groups), facts=facts)
         if free < CAN_FAIL:
             tight.append((name, free))
             sure += originals.max(axis=1).tolist()

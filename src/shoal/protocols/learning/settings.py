@@ -44,22 +44,6 @@ class Train(TrainNumbers):
 
 
 @dataclass(frozen=True, slots=True)
-class Predictions:
-    """The table `predictions`: stored answers to the suite's test split, a file per scenario. Nothing is trained."""
-
-    iid: str = ""
-    """File with the answers of the model that was not trained on the suite."""
-    seen: str = ""
-    """File with the answers of the model that was trained on the whole suite."""
-    functionality: str = ""
-    """File with the answers to each functionality, by the model trained on the suite without it."""
-    capability: str = ""
-    """File with the answers to each functionality, by the model trained without its capability."""
-    test_type: str = ""
-    """File with the answers to each functionality, by the model trained without its test type."""
-
-
-@dataclass(frozen=True, slots=True)
 class IidPredictions:
     """The table `iid_predictions`: files with stored answers to `iid_test`, also used by held-out scenarios."""
 
@@ -69,7 +53,19 @@ class IidPredictions:
     """File with the answers of the model that was trained on the whole suite."""
 
 
-def given(files: Predictions | IidPredictions) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class Predictions(IidPredictions):
+    """The table `predictions`: stored answers to the suite's test split, a file per scenario. Nothing is trained."""
+
+    functionality: str = ""
+    """File with the answers to each functionality, by the model trained on the suite without it."""
+    capability: str = ""
+    """File with the answers to each functionality, by the model trained without its capability."""
+    test_type: str = ""
+    """File with the answers to each functionality, by the model trained without its test type."""
+
+
+def given(files: IidPredictions) -> dict[str, str]:
     """Return the files that are given, by key."""
     return {field.name: value for field in fields(files) if (value := getattr(files, field.name))}
 

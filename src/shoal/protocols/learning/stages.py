@@ -9,7 +9,7 @@ The i.i.d. stage is plain training, and the same for all recipes that begin with
 Identities come from settings and digests of files. Examples are made when a stage is trained or its steps are counted.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
@@ -19,14 +19,14 @@ from ...core.records import Example
 from ...models import load_model, parse_spec
 from ...models.batching import distinct
 from ...training.config import TrainConfig
-from ...training.stage import Mark, Progress, Recipe, Stage
+from ...training.stage import Mark, Progress, Recipe, Search, Stage, Try, silent
 from ..behaviour.build import load_suite
 from .build import build_cases
-from .hyper import iid_how, iid_losses, losses, method_options, suite_how
+from .hyper import grid, iid_how, losses, method_options, rate_factor, set_numbers, suite_how
 from .iid import test_identity, training_identity
-from .lessons import Lessons, head_labels, held_out, training_cases
+from .lessons import Lessons, head_labels, held_out, lessons_identity, training_cases
 from .settings import Settings
-from .tuning import tuned_stage
+from .tuning import SEED, objective
 
 
 def make_recipe(settings: Settings, model: str) -> Recipe:
@@ -68,9 +68,8 @@ def _base(settings: Settings, model: str, seed: int) -> Any:
 def _iid_stage(settings: Settings, model: str) -> Stage:
     task = load_suite(settings.suite).task
     lessons = Lessons(settings, model, with_suite=False, with_iid=True)
-    return make_stage(
-        lessons, "iid", "vanilla", {}, iid_how(settings, model, task), iid_losses(settings, task)
-    )
+    how = iid_how(settings, model, task)
+    return make_stage(lessons, "iid", "vanilla", {}, how, losses(settings, task, iid=True))
 
 
 def _suite_stage(settings: Settings, model: str) -> list[Stage]:
@@ -89,14 +88,9 @@ def _suite_stage(settings: Settings, model: str) -> list[Stage]:
     def by(how: TrainConfig, options: Mapping[str, Any]) -> Stage:
         return make_stage(lessons, title, method, options, how, losses(settings, task))
 
-    usual = by(
-        suite_how(settings, model, task, config, method), method_options(settings, task, config, method)
-    )
-    if not settings.train.tune:
-        return [usual]
-    starts_trained = config != "iid+suite" and settings.train.from_ == "base"
-    before = [_iid_stage(settings, model)] if starts_trained else []
-    return [tuned_stage(lessons, usual, by, before, partial(_base, settings, model))]
+    options = method_options(settings, task, config, method)
+    usual = by(suite_how(settings, model, task, config, method), options)
+    return [_tuned_stage(lessons, usual, by) if settings.train.tune else usual]
 
 
 def make_stage(
@@ -117,20 +111,18 @@ def make_stage(
         "losses": dict(variants),
     }
 
-    def made() -> Any:
-        from ...training.methods import make_method  # torch
-
-        return make_method(method, options)
-
     def run(model: Any, seed: int, progress: Progress, mark: Mark) -> None:
         from ...training.loop import train  # torch
+        from ...training.methods import make_method
 
-        train(model, lessons.environments(), made(), how, seed, progress, mark, losses=variants)
+        made = make_method(method, options)
+        train(model, lessons.environments(), made, how, seed, progress, mark, losses=variants)
 
     def steps() -> int:
         from ...training.loop import steps_of  # torch
+        from ...training.methods import make_method
 
-        return steps_of(lessons.environments(), made(), how)
+        return steps_of(lessons.environments(), make_method(method, options), how)
 
     frozen = partial(_read_by_encoder, lessons) if method == "lp" else None
     return Stage(title, identity, steps, run, frozen=frozen)
@@ -138,9 +130,104 @@ def make_stage(
 
 def _read_by_encoder(lessons: Lessons) -> list[Example]:
     """Return every text that any fold is trained or tested on, so that the frozen encoder reads each once."""
-    items = (item for environment in lessons.environments(whole=True) for item in environment.items)
+    whole = replace(lessons, without=frozenset())
+    items = (item for environment in whole.environments() for item in environment.items)
     trained_on = list(dict.fromkeys(example for item in items for example in item.examples))
     if lessons.settings.hold_out_asks == "all":
         return trained_on  # the job brings the test cases
     tested = build_cases(replace(lessons.settings, hold_out_asks="all"))
     return list(dict.fromkeys([*trained_on, *distinct(tested.cases).examples]))
+
+
+# The grid search, once for each configuration and method, on the full suite (`docs/method/beluga.md` 1.8)
+
+
+def _tuned_stage(
+    lessons: Lessons, usual: Stage, by: Callable[[TrainConfig, Mapping[str, Any]], Stage]
+) -> Stage:
+    """Return a stage whose numbers are searched first.
+
+    lp-ft is not searched: it begins with the numbers found for lp and goes on with those found for vanilla, on a tiny
+    model at a lower rate. Numbers that the plan sets come first.
+    """
+    settings, model = lessons.settings, lessons.model
+    (config,), (method,) = settings.train.on, settings.train.method
+    task = load_suite(settings.suite).task
+    searches = tuple(
+        _search(lessons, name) for name in (("lp", "vanilla") if method == "lp-ft" else (method,))
+    )
+    how = suite_how(settings, model, task, config, method)
+    found_by: dict[str, Any] = {"found by": [dict(search.identity) for search in searches]}
+
+    def settled(found: Sequence[Try]) -> Stage:
+        (tried,) = found
+        return by(replace(how, **tried), _options(settings, model, task, config, method, tried))
+
+    # The tries of lp and vanilla do not have the numbers that the plan sets for lp-ft.
+    options, given = method_options(settings, task, config, method), settings.train.options.get(method, {})
+    probe = {name: options[name] for name in ("probe_learning_rate", "probe_batch") if name in given}
+    fixed = set_numbers(settings.train, method)
+    times = rate_factor(model, "lp-ft") / rate_factor(model)
+
+    def of_both(found: Sequence[Try]) -> Stage:
+        lp, vanilla = found
+        first = {"probe_learning_rate": lp["learning_rate"], "probe_batch": lp["batch"]} | probe
+        second = {"learning_rate": vanilla["learning_rate"] * times, "batch": vanilla["batch"]} | fixed
+        return by(replace(how, **second), {**options, **first})
+
+    if method == "lp-ft":
+        found_by |= {"given": fixed | probe, "times": times}
+        settled = of_both
+    return replace(usual, identity={**usual.identity, "how": found_by}, searches=searches, settled=settled)
+
+
+def _options(
+    settings: Settings, model: str, task: str, config: str, method: str, tried: Try
+) -> Mapping[str, Any]:
+    rate = tried["learning_rate"] / rate_factor(model, method) if method == "fish" else None
+    return method_options(settings, task, config, method, rate)
+
+
+def _search(lessons: Lessons, method: str) -> Search:
+    settings, model = lessons.settings, lessons.model
+    task, (config,) = load_suite(settings.suite).task, settings.train.on
+    tries = grid(settings, model, task, method)
+    usual = suite_how(settings, model, task, config, method)
+    variants = losses(settings, task)
+    starts_trained = config != "iid+suite" and settings.train.from_ == "base"
+    before = [_iid_stage(settings, model)] if starts_trained else []
+
+    whole = replace(lessons, without=frozenset())
+
+    def trial(tried: Try) -> Stage:
+        options = _options(settings, model, task, config, method, tried)
+        return make_stage(whole, "trial", method, options, replace(usual, **tried), variants)
+
+    def start(progress: Progress) -> Any:
+        fresh = _base(settings, model, SEED)
+        for stage in before:
+            stage.train(fresh, SEED, progress, silent)
+        return fresh
+
+    def score(fresh: Any, tried: Try, progress: Progress) -> float:
+        trial(tried).train(fresh, SEED, silent, silent)
+        return objective(settings, head_labels(settings, model), fresh)
+
+    def steps() -> int:
+        return sum(stage.count_steps() for stage in (*map(trial, tries), *before))
+
+    identity = {
+        "model": dict(load_model(model).fingerprint()),
+        "before": [dict(stage.identity) for stage in before],
+        "from": settings.train.from_,
+        "data": lessons.identity(),
+        "validation": lessons_identity(settings, "validation"),
+        "config": config,
+        "method": method,
+        "options": [dict(_options(settings, model, task, config, method, tries[0]))],
+        "how": {**asdict(usual), "learning_rate": None, "batch": None, "epochs": None},
+        "losses": variants,
+        "tries": tries,
+        "task": task,
+    }
+    return Search(f"{config} {method}", identity, tries, start, score, steps)

@@ -29,18 +29,13 @@ ID_COLUMNS = ("id", "case_id")
 def stored_parts(settings: Settings) -> list[Settings]:
     """Return the settings of each job: one per file of predictions."""
     _check(settings)
-    files, rows = given(settings.predictions), given(settings.iid_predictions)
+    rows = given(settings.iid_predictions)
     jobs = []
-    for name, file in files.items():
-        answers = {name: rows[name]} if name in rows else {"seen": rows["seen"]}
-        jobs.append(
-            replace(
-                settings,
-                predictions=Predictions(**{name: file}),
-                iid_predictions=IidPredictions(**answers),
-                hold_out=(scenario_of(name),),
-            )
-        )
+    for name, file in given(settings.predictions).items():
+        key = name if name in rows else "seen"
+        suite, iid = Predictions(**{name: file}), IidPredictions(**{key: rows[key]})
+        scenario = (scenario_of(name),)
+        jobs.append(replace(settings, predictions=suite, iid_predictions=iid, hold_out=scenario))
     return jobs
 
 
@@ -71,7 +66,7 @@ class ScenarioAnswers:
         ((self._row_name, row_file),) = given(settings.iid_predictions).items()
         self._suite = load(_spec(file))
         row_spec = _spec(row_file)
-        self._rows = _RowAnswers(Path(row_spec.name), row_spec.options, settings.iid_test)
+        self._rows = _RowAnswers(Path(row_spec.name), row_spec.options)
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what the answers depend on: both files and their options."""
@@ -85,36 +80,18 @@ class ScenarioAnswers:
     ) -> Answers:
         """Return the answers to every example: those of the suite, then the i.i.d. rows."""
         suite = [case for case in cases if not is_iid(case)]
-        rows = cases[len(suite) :]
         with errors_at(f"[learning.predictions] {self._name}"):
             of_suite = self._suite.answer_cases(suite, whole, labels)
         with errors_at(f"[learning.iid_predictions] {self._row_name}"):
-            of_rows = self._rows.answer_cases(_as_named(rows, self._settings.iid_test), rows, labels)
-            return together(of_suite, of_rows)
+            rows = _as_named(cases[len(suite) :], self._settings.iid_test)
+            return together(of_suite, self._rows.answer_cases(rows, rows, labels))
 
 
 class _RowAnswers(StoredAnswers):
-    """Answers to the i.i.d. rows, one for each."""
-
-    def __init__(self, path: Path, options: dict[str, str], test: str) -> None:
-        super().__init__(path, options)
-        self._test = test
-
-    def answer_cases(
-        self, cases: Sequence[Case], whole: Sequence[Case], labels: Sequence[str] | None
-    ) -> Answers:
-        self._count = len(cases)
-        return super().answer_cases(cases, cases, labels)
+    """Answers to the i.i.d. rows, which need no ids."""
 
     def read(self, request: Request | None = None) -> Columns:
-        columns = super().read(request and replace(request, may_lack_ids=True))
-        if len(columns.lines) != self._count:
-            raise DataError(
-                f"{self.path}: {len(columns.lines):,} answers to {self._count:,} rows of {self._test}",
-                why="every row needs one answer; ids are the test's column id or its row numbers from 0",
-                fix=f"predict every row of {self._test} once",
-            )
-        return columns
+        return super().read(request and replace(request, may_lack_ids=True))
 
 
 def _spec(file: str) -> ModelSpec:
@@ -124,18 +101,16 @@ def _spec(file: str) -> ModelSpec:
 
 def _as_named(rows: Sequence[Case], file: str) -> list[Case]:
     """Return the rows under the ids of their file, if it has a column of ids; else they are numbered from 0."""
-    names = [] if is_squad(Path(file)) else _ids(Path(file))
-    if not names:
+    if is_squad(Path(file)):
         return list(rows)
+    table = open_rows(Path(file))
+    column = next((name for name in ID_COLUMNS if name in table.columns), "")
+    if not column:
+        return list(rows)
+    names = [str(cells[column]) for _, cells in table.rows]
     if len(set(names)) < len(names):
         raise DataError(f"{file}: an id occurs twice", fix="ids that differ, or no column of ids")
     return [replace(case, id=name) for case, name in zip(rows, names, strict=True)]
-
-
-def _ids(path: Path) -> list[str]:
-    table = open_rows(path)
-    column = next((name for name in ID_COLUMNS if name in table.columns), "")
-    return [str(cells[column]) for _, cells in table.rows] if column else []
 
 
 def together(suite: Answers, rows: Answers) -> Answers:

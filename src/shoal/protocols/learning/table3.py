@@ -1,6 +1,4 @@
-"""BELUGA's Table 3 as typed rows and cells, and the figures that the paper's text quotes from it.
-
-`docs/method/beluga.md` 1.10 and 1.15.
+"""BELUGA's Table 3 as typed rows and cells (`docs/method/beluga.md` 1.10).
 
 rows_of_table3(measures) ──► a row per configuration and method, the iid row first
                              a cell per column: i.i.d., G_seen, G_func, G_class, G_type
@@ -11,7 +9,6 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from ...core.claims import ALPHA
-from ...core.errors import DataError
 from ...core.records import Measure
 from .trainings import HOLD_OUTS, STANDARD, Row
 
@@ -39,8 +36,6 @@ class Cell:
     difference: Measure | None = None
     p: Measure | None = None
     adjusted: Measure | None = None
-    is_best: bool = False
-    """Largest of its column."""
 
     @property
     def value(self) -> float | None:
@@ -93,13 +88,6 @@ class TableRow:
         cell = self.cells.get(column, Cell())
         return cell.adjusted is not None and cell.value is not None
 
-    def gain(self, column: str, baseline: "TableRow") -> float | None:
-        """Return the difference from the iid row, on the cases of both where that is known."""
-        mine, theirs = (row.cells.get(column, Cell()) for row in (self, baseline))
-        if mine.difference is not None:
-            return mine.difference.value
-        return None if mine.value is None or theirs.value is None else mine.value - theirs.value
-
 
 def rows_of_table3(
     measures: Iterable[Measure], model: str | None = None, task: str | None = None
@@ -108,7 +96,7 @@ def rows_of_table3(
     of_rows: dict[Row, list[Measure]] = {}
     for mean in means_of(measures, model, task):
         if "method" in mean.groups and "functionality" not in mean.groups:
-            of_rows.setdefault((mean.groups["config"], mean.groups["method"]), []).append(mean)
+            of_rows.setdefault(row_name(mean), []).append(mean)
     laid_out = {name: _cells(means) for name, means in of_rows.items()}
     known = {column for cells in laid_out.values() for column in cells}
     columns = [name for name in COLUMNS if name in known]
@@ -116,16 +104,10 @@ def rows_of_table3(
         if config == "iid":
             standard = cells.pop(STANDARD, Cell())
             cells |= {column: cells.get(column, standard) for column in columns if column in HOLD_OUTS}
-    rows = [
+    return [
         TableRow(*name, {column: cells.get(column, Cell()) for column in columns})
         for name, cells in laid_out.items()
     ]
-    for column in columns:
-        best = max((value for row in rows if (value := row.cells[column].value) is not None), default=None)
-        for row in rows:
-            cell = row.cells[column]
-            row.cells[column] = replace(cell, is_best=best is not None and cell.value == best)
-    return rows
 
 
 Name = tuple[str | None, str | None]
@@ -135,6 +117,11 @@ Name = tuple[str | None, str | None]
 def name_of(groups: Mapping[str, str]) -> Name:
     """Return the table that groups belong to."""
     return groups.get("model"), groups.get("task")
+
+
+def row_name(measure: Measure) -> Row:
+    """Return the row that a measure belongs to."""
+    return measure.groups["config"], measure.groups["method"]
 
 
 def means_of(measures: Iterable[Measure], model: str | None, task: str | None = None) -> list[Measure]:
@@ -156,6 +143,7 @@ FIELDS = {
     "p value": "p",
     "adjusted p value": "adjusted",
 }
+"""The field of a cell, by measure."""
 
 
 def _cells(measures: Sequence[Measure]) -> dict[str, Cell]:
@@ -167,31 +155,12 @@ def _cells(measures: Sequence[Measure]) -> dict[str, Cell]:
         hold_out, name = row.groups["hold out"], FIELDS.get(row.name, "")
         if name and not (_is_iid(row) and hold_out != full):
             column, value = IID_COLUMN if _is_iid(row) else hold_out, {name: row}
-            cells[column] = replace(cells.get(column, Cell()), **value)  # type: ignore[arg-type]
+            cells[column] = replace(cells.get(column, Cell()), **value)
     return cells
 
 
 def _is_iid(row: Measure) -> bool:
     return "iid score" in (row.name, row.groups.get("score"))
-
-
-# Figures of the paper's text (`docs/method/beluga.md` 1.15)
-
-
-def baseline_of(rows: Sequence[TableRow]) -> TableRow:
-    """Return the iid row."""
-    for row in rows:
-        if row.is_baseline:
-            return row
-    raise DataError("the table has no iid row to compare with", fix='"iid" in train.on')
-
-
-def mean_gain(rows: Sequence[TableRow], column: str, config: str) -> float | None:
-    """Return the mean difference from the iid row over the methods of a configuration."""
-    baseline = baseline_of(rows)
-    gains = [row.gain(column, baseline) for row in rows if row.config == config]
-    known = [gain for gain in gains if gain is not None]
-    return fmean(known) if known and len(known) == len(gains) else None
 
 
 def average_g(tables: Iterable[Sequence[TableRow]]) -> dict[Row, float]:

@@ -12,7 +12,7 @@
 A plan may be half done: seeds that are complete are scored, others report how many folds are done.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, get_args
@@ -68,18 +68,24 @@ def read_trainings(results: Sequence[Result]) -> list[Training]:
         (hold_out,) = settings.get("hold_out") or (STANDARD,)
         model, fold, seed = str(result.job["model"]), str(settings.get("fold") or ""), int(settings["seed"])
         training = Training(model, row, hold_out, fold, seed, result)
-        key = (model, _rank(training.row), hold_out, fold, seed)
-        _refuse_another(trainings.get(key), training)
-        trainings[key] = training
+        earlier = trainings.setdefault((model, _rank(row), hold_out, fold, seed), training)
+        if earlier.result.job.get("id") != result.job.get("id"):
+            others = earlier.result.job["settings"]
+            differ = [name for name in others if others[name] != settings.get(name)]
+            raise DataError(
+                f"two jobs for {' '.join(row)}, hold out {hold_out} {fold}".rstrip(),
+                why=f"they differ in {some(differ)}" if differ else "their settings are the same",
+                fix="compare them as two plans",
+            )
     ordered = [trainings[key] for key in sorted(trainings)]
     every = []
     for training in ordered:
-        seeds = [training.seed]
+        seeds = {training.seed}
         train = training.result.job["settings"]["train"]
         if train.get("from_") == "model" and training.row[0] == "iid":
             # The untrained model is the baseline of every seed.
-            seeds = sorted({other.seed for other in ordered if other.model == training.model})
-        every += [replace(training, seed=seed) for seed in seeds]
+            seeds = {other.seed for other in ordered if other.model == training.model}
+        every += [replace(training, seed=seed) for seed in sorted(seeds)]
     return every
 
 
@@ -94,43 +100,14 @@ def row_of(settings: Mapping[str, Any]) -> Row:
     return config, method
 
 
-def planned_rows(settings: Settings) -> set[Row]:
-    """Return the rows that a plan is to have."""
-    if settings.is_stored:
-        return {("iid", STORED), (TAUGHT, STORED)}
-    if settings.teach:
-        return {("iid" if how == "nothing" else TAUGHT, how) for how in settings.teach}
-    return {(config, method) for config in settings.train.on for method in settings.train.method}
-
-
 def _rank(row: Row) -> tuple[int, int]:
     """Return the place in the paper's order."""
     return (*get_args(Config), TAUGHT).index(row[0]), (*METHODS, *TEACHING).index(row[1])
 
 
-def _refuse_another(earlier: Training | None, another: Training) -> None:
-    if earlier is None or earlier.result.job.get("id") == another.result.job.get("id"):
-        return
-    a, b = earlier.result.job["settings"], another.result.job["settings"]
-    differ = [name for name in a if a[name] != b.get(name)]
-    raise DataError(
-        f"two jobs for {' '.join(another.row)}, hold out {another.hold_out} {another.fold}".rstrip(),
-        why=f"they differ in {some(differ)}" if differ else "their settings are the same",
-        fix="compare them as two plans",
-    )
-
-
 def asks_part(result: Result) -> bool:
     """Return whether a held-out model was tested on its fold only."""
     return bool(result.job["settings"].get("hold_out_asks", "all") != "all")
-
-
-def _every_case(jobs: Sequence[Training]) -> Sequence[Case]:
-    """Return the cases of a model that was tested on all; until there is one, those of all folds together."""
-    whole = next((job.result.cases for job in jobs if not asks_part(job.result)), None)
-    if whole is not None:
-        return whole
-    return list({case.id: case for job in jobs for case in job.result.cases}.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +141,10 @@ class Trainings:
         self, settings: Settings, jobs: Sequence[Training], planned: Mapping[str, Sequence[str]] | None = None
     ) -> None:
         self.settings, self.jobs, self.planned = settings, jobs, planned or {}
-        self.cases: Sequence[Case] = _every_case(jobs)
+        whole = next((job.result.cases for job in jobs if not asks_part(job.result)), None)
+        if whole is None:  # until a model was tested on everything
+            whole = list({case.id: case for job in jobs for case in job.result.cases}.values())
+        self.cases: Sequence[Case] = whole
         is_row = np.array([is_iid(case) for case in self.cases], np.bool_)
         self.suite: Positions = np.flatnonzero(~is_row)
         self.iid: Positions = np.flatnonzero(is_row)
@@ -198,8 +178,14 @@ class Trainings:
     @property
     def rows(self) -> list[Row]:
         """Rows trained on the suite, done or planned, in the paper's order; without the baseline."""
-        rows = {job.row for job in self.jobs} | planned_rows(self.settings)
-        return sorted((row for row in rows if row[0] != "iid"), key=_rank)
+        settings, train = self.settings, self.settings.train
+        rows = {job.row for job in self.jobs if job.row[0] != "iid"}
+        if settings.is_stored or settings.teach:
+            taught = (STORED,) if settings.is_stored else settings.teach
+            rows |= {(TAUGHT, how) for how in taught if how != "nothing"}
+        else:
+            rows |= {(config, method) for config in train.on if config != "iid" for method in train.method}
+        return sorted(rows, key=_rank)
 
     @property
     def hold_outs(self) -> list[str]:
@@ -237,24 +223,25 @@ class Trainings:
             for name, number in models.items():
                 places = self.functionalities[name]
                 suite[places, column], failed[places, column] = self._outcomes(number, self.suite[places])
-            iid[:, column] = self._mean_iid(self._iid_models(row, hold_out, seed))
+            each = [self._outcomes(number, self.iid)[0] for number in self._iid_models(row, hold_out, seed)]
+            with np.errstate(invalid="ignore"):  # rows without an outcome: 0/0
+                iid[:, column] = np.nansum(each, axis=0) / (~np.isnan(each)).sum(axis=0)
         done = sum(map(len, by_seed.values())), expected * len(self.seeds)
         return Scenario(row, hold_out, tuple(complete), suite, failed, iid, tuple(names), done)
 
     def _folds(self, row: Row, hold_out: str, seed: int) -> dict[str, int]:
         """Return the job that held each fold out."""
-        whole = hold_out in (STANDARD, "seen") or self.settings.is_stored
-        known = {""} if whole else self._values(hold_out)
-        trained = self.index.get((row, hold_out, seed), {})
+        known, trained = self._values(hold_out), self.index.get((row, hold_out, seed), {})
         return {fold: number for fold, number in trained.items() if fold in known}
 
     def _values(self, hold_out: str) -> set[str]:
+        """Return what the folds leave out; stored predictions have joined theirs."""
+        if hold_out in (STANDARD, "seen") or self.settings.is_stored:
+            return {""}
         return {self.groups(name)[hold_out] for name in self.functionalities}
 
     def _expected(self, hold_out: str) -> int:
         """Return how many folds make a scenario complete."""
-        if hold_out in (STANDARD, "seen") or self.settings.is_stored:
-            return 1  # stored predictions have joined their folds
         values = self._values(hold_out)
         if hold_out in self.planned:
             planned = set(self.planned[hold_out])
@@ -265,34 +252,22 @@ class Trainings:
 
     def _models(self, row: Row, hold_out: str, seed: int, folds: Mapping[str, int]) -> dict[str, int]:
         """Return the job that did not see each functionality; no entry for one that was not drawn."""
-        full = self._folds(row, "seen", seed).get("")
+        full, planned = self._folds(row, "seen", seed).get(""), self.planned.get(hold_out)
+        is_part = self.settings.fold or (hold_out == "functionality" and self.settings.hold_out_sample)
         models = {}
         for name in self.functionalities:
             fold = self.groups(name).get(hold_out, "") if "" not in folds else ""
             if fold in folds:
                 models[name] = folds[fold]
-            elif full is not None and self._never_trained_on(fold, hold_out):
+            elif full is not None and planned is not None and fold not in planned and not is_part:
+                # The training split has nothing of it, so that nothing is left out and no fold is planned.
                 models[name] = full
         return models
-
-    def _never_trained_on(self, fold: str, hold_out: str) -> bool:
-        """Whether the training split has nothing of this: then nothing is left out, and no fold is planned."""
-        planned = self.planned.get(hold_out)
-        is_part = self.settings.fold or (hold_out == "functionality" and self.settings.hold_out_sample)
-        return planned is not None and fold not in planned and not is_part
 
     def _iid_models(self, row: Row, hold_out: str, seed: int) -> list[int]:
         """Return the jobs whose i.i.d. outcomes enter G; none while the one on the whole suite is not done."""
         by_folds = hold_out in (STANDARD, "seen") or self.iid_of_held_out
         return list(self._folds(row, hold_out if by_folds else "seen", seed).values())
-
-    def _mean_iid(self, models: Iterable[int]) -> Floats:
-        """Return the i.i.d. outcomes, averaged over models; NaN where there is none."""
-        each = np.column_stack([self._outcomes(number, self.iid)[0] for number in models])
-        counts = (~np.isnan(each)).sum(axis=1)
-        total = np.nansum(each, axis=1)
-        mean: Floats = np.divide(total, counts, out=np.full(len(total), np.nan), where=counts > 0)
-        return mean
 
     def _outcomes(self, number: int, positions: Positions) -> tuple[Floats, Flags]:
         letters = self.verdicts[number][positions]

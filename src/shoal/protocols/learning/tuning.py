@@ -1,22 +1,20 @@
-"""The grid search of BELUGA, once for each configuration and method, on the full suite (`docs/method/beluga.md` 1.8).
+"""The objective of BELUGA's grid search (`docs/method/beluga.md` 1.8).
 
-The objective is MFT + INV + DIR on the suite's validation split, each a mean over its examples or pairs. From a pair
-it takes one variant, drawn once by the seed. lp-ft is not searched: it begins with the numbers found for lp and goes on
-with those found for vanilla, on a tiny model at a lower rate; numbers that the plan sets come first.
+It is MFT + INV + DIR on the suite's validation split, each a mean over its examples or pairs. From a pair it takes one
+variant, drawn once by the seed.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.records import Example
-from ...models import load_model
 from ...models.batching import batches
-from ...training.config import TrainConfig
 from ...training.environments import (
     Alike,
     Answered,
@@ -27,11 +25,9 @@ from ...training.environments import (
     Labelled,
     Several,
 )
-from ...training.stage import Progress, Search, Stage, Try, silent
 from ..behaviour.build import load_suite
 from ..behaviour.rules import directional_error
-from .hyper import grid, losses, method_options, rate_factor, set_numbers, suite_how
-from .lessons import Lessons, head_labels, lessons_identity, suite_environments
+from .lessons import suite_environments
 from .settings import Settings
 from .trainings import F1_TASKS
 
@@ -41,103 +37,6 @@ TOLERANCE = 0.1
 SHOWN = 3
 NEUTRAL = (1 / 3, 2 / 3)
 Floats = NDArray[np.float64]
-
-
-def tuned_stage(
-    lessons: Lessons,
-    usual: Stage,
-    by: Callable[[TrainConfig, Mapping[str, Any]], Stage],
-    before: Sequence[Stage],
-    base: Callable[[int], Any],
-) -> Stage:
-    """Return a stage whose numbers are searched first; `before` are the stages that precede it."""
-    settings, model = lessons.settings, lessons.model
-    (config,), (method,) = settings.train.on, settings.train.method
-    task = load_suite(settings.suite).task
-    searched = ("lp", "vanilla") if method == "lp-ft" else (method,)
-    searches = tuple(_search(lessons, name, before, base) for name in searched)
-    how = suite_how(settings, model, task, config, method)
-    found_by: dict[str, Any] = {"found by": [dict(search.identity) for search in searches]}
-
-    def settled(found: Sequence[Try]) -> Stage:
-        (tried,) = found
-        return by(replace(how, **tried), _options(settings, model, task, config, method, tried))
-
-    # The tries of lp and vanilla do not have the numbers that the plan sets for lp-ft.
-    options, given = method_options(settings, task, config, method), settings.train.options.get(method, {})
-    probe = {name: options[name] for name in ("probe_learning_rate", "probe_batch") if name in given}
-    fixed = set_numbers(settings.train, method)
-    times = rate_factor(model, "lp-ft") / rate_factor(model)
-
-    def of_both(found: Sequence[Try]) -> Stage:
-        lp, vanilla = found
-        first = {"probe_learning_rate": lp["learning_rate"], "probe_batch": lp["batch"]} | probe
-        second = {"learning_rate": vanilla["learning_rate"] * times, "batch": vanilla["batch"]} | fixed
-        return by(replace(how, **second), {**options, **first})
-
-    if method == "lp-ft":
-        found_by |= {"given": fixed | probe, "times": times}
-        settled = of_both
-    return replace(usual, identity={**usual.identity, "how": found_by}, searches=searches, settled=settled)
-
-
-def _options(
-    settings: Settings, model: str, task: str, config: str, method: str, chosen: Try
-) -> Mapping[str, Any]:
-    rate = chosen["learning_rate"] / rate_factor(model, method) if method == "fish" else None
-    return method_options(settings, task, config, method, rate)
-
-
-def _search(lessons: Lessons, method: str, before: Sequence[Stage], base: Callable[[int], Any]) -> Search:
-    settings, model = lessons.settings, lessons.model
-    task, (config,) = load_suite(settings.suite).task, settings.train.on
-    tries = grid(settings, model, task, method)
-    usual = suite_how(settings, model, task, config, method)
-    variants = losses(settings, task)
-
-    def start(progress: Progress) -> Any:
-        fresh = base(SEED)
-        for stage in before:
-            stage.train(fresh, SEED, progress, lambda mark: None)
-        return fresh
-
-    def make(tried: Try) -> Any:
-        from ...training.methods import make_method  # torch
-
-        return make_method(method, _options(settings, model, task, config, method, tried))
-
-    def score(fresh: Any, tried: Try, progress: Progress) -> float:
-        from ...training.loop import train  # torch
-
-        how = replace(usual, **tried)
-        train(fresh, lessons.environments(whole=True), make(tried), how, SEED, silent, losses=variants)
-        return objective(settings, head_labels(settings, model), fresh)
-
-    def steps() -> int:
-        from ...training.loop import steps_of  # torch
-
-        whole = lessons.environments(whole=True)
-        tried = sum(steps_of(whole, make(one), replace(usual, **one)) for one in tries)
-        return tried + sum(stage.count_steps() for stage in before)
-
-    identity = {
-        "model": dict(load_model(model).fingerprint()),
-        "before": [dict(stage.identity) for stage in before],
-        "from": settings.train.from_,
-        "data": lessons.identity(),
-        "validation": lessons_identity(settings, "validation"),
-        "config": config,
-        "method": method,
-        "options": [dict(_options(settings, model, task, config, method, tried)) for tried in tries[:1]],
-        "how": {**asdict(usual), "learning_rate": None, "batch": None, "epochs": None},
-        "losses": variants,
-        "tries": tries,
-        "task": task,
-    }
-    return Search(f"{config} {method}", identity, tries, start, score, steps)
-
-
-# The objective
 
 
 def objective(settings: Settings, labels: tuple[str, ...], model: Any) -> float:
@@ -154,14 +53,11 @@ def objective(settings: Settings, labels: tuple[str, ...], model: Any) -> float:
 def probabilities_of(model: Any, examples: Sequence[Example], labels: Sequence[str]) -> Floats:
     """Return a row of probabilities for each example; the model sees each distinct one once."""
     distinct = list(dict.fromkeys(examples))
-    place = {example: row for row, example in enumerate(distinct)}
-    chances: Floats = np.zeros((0, 0))
-    for batch in batches(distinct, model.lengths(distinct), model.batch_tokens):
-        part = model.classify([distinct[at] for at in batch], labels)
-        chances = np.zeros((len(distinct), len(part.labels))) if not chances.size else chances
-        chances[list(batch)] = part.probabilities
-    rows: Floats = chances[[place[example] for example in examples]]
-    return rows
+    positions = batches(distinct, model.lengths(distinct), model.batch_tokens)
+    parts = [[distinct[at] for at in batch] for batch in positions]
+    place = {example: row for row, example in enumerate(chain.from_iterable(parts))}
+    chances: Floats = np.concatenate([model.classify(part, labels).probabilities for part in parts])
+    return chances[[place[example] for example in examples]]
 
 
 def _of_labels(

@@ -20,20 +20,11 @@ from ...core.views import Row as ShownRow
 from ..behaviour.view import view as behaviour_view
 from . import wording
 from .build import results_of, tasks_of
-from .comparison import AVERAGE, OVER_METHODS
-from .findings import CONCLUSION, MOST, SHARED_TEXTS
+from .comparison import AVERAGE
+from .findings import CONCLUSION
 from .iid import OVERLAP
 from .settings import Settings
-from .table3 import (
-    COLUMNS,
-    IID_COLUMN,
-    Cell,
-    Name,
-    TableRow,
-    means_of,
-    name_of,
-    tables_by_name,
-)
+from .table3 import COLUMNS, IID_COLUMN, Cell, Name, TableRow, means_of, name_of, row_name, tables_by_name
 from .trainings import HOLD_OUTS, STANDARD, Row
 
 Tables = Mapping[str | None, Sequence[TableRow]]
@@ -45,9 +36,7 @@ MARKS = {"better": "▲", "worse": "▼"}
 TONES: Mapping[str, tuple[Tone, ...]] = {"better": ("good",), "worse": ("bad",), "": ()}
 BEFORE_AND_AFTER = {
     "seen": "G, seen tests",
-    "functionality": "G, held-out functionalities",
-    "capability": "G, held-out capabilities",
-    "test type": "G, held-out test types",
+    **{name: f"G, held-out {things}" for name, things in wording.PLURALS.items()},
     IID_COLUMN: "i.i.d. score",
 }
 """The rows of the chart."""
@@ -78,17 +67,12 @@ def view_sections(
             views.append(_task_sections(tasks[task], (model, task), rows, own, measures, findings))
         if settings.tasks:
             averages = [row for row in means_of(measures, model) if row.name == AVERAGE]
-            columns, notes = _all_columns(of_model, averages), [view[0].notes for view in views]
-            sections.append(_all_tasks(settings, model, of_model, columns, averages, notes))
-            sections.append(Section(blocks=[_picture(columns)], detail="file"))
+            sections += _all_tasks(settings, model, of_model, averages, [view[0].notes for view in views])
             views = [[replace(first, detail="full", summary=None, notes=()), *rest] for first, *rest in views]
         sections += [section for view in views for section in view]
-    names = {task: task or _task_name(results) for _, task in tables}
+    only = str(results[0].job.get("about", {}).get("task", "")) if results else ""
+    names = {task: task or only for _, task in tables}
     return [*sections, Section(blocks=_files(tables, measures, names), detail="file")]
-
-
-def _task_name(results: Sequence[Result]) -> str:
-    return str(results[0].job.get("about", {}).get("task", "")) if results else ""
 
 
 def _title(model: str | None) -> list[Words]:
@@ -111,13 +95,11 @@ def _task_sections(
     seeds = len({row.groups["seed"] for row in ours if "seed" in row.groups and row.value is not None})
     warnings = _warnings([finding for finding in findings if name_of(finding.groups) == name], results)
     legend = Text([Words("\n".join(_legend(settings, ours, rows, seeds)), "quiet")])
-    columns = {("", COLUMNS[column]): _cells_of(rows, column) for column in rows[0].cells}
-    blocks: list[Block] = [_table(columns, of_tasks=False), legend]
+    blocks: list[Block] = [_table(_columns({None: rows}), of_tasks=False), legend]
     answer = wording.headline(rows)
+    summary = _summary(answer, wording.verdict(rows)[1], blocks, rows)
     return [
-        Section(
-            title, answer, blocks, warnings, summary=_summary(answer, wording.verdict(rows)[1], blocks, rows)
-        ),
+        Section(title, answer, blocks, warnings, summary=summary),
         Section(title, "", [_tests(rows)], _details(ours, seeds), detail="full"),
         *_averages(title, ours),
         Section(title, "", list(_matrices(means_of(measures, *name), task)), detail="full"),
@@ -131,15 +113,16 @@ def _all_tasks(
     settings: Settings,
     model: str | None,
     tables: Tables,
-    columns: Columns,
     averages: Sequence[Measure],
     warnings: Sequence[Sequence[str]],
-) -> Section:
-    """Return the table of all tasks, with the verdict on each and the mean over all."""
-    answer = wording.task_headline(list(settings.tasks or {}), tables, averages)
-    count = sum(name in HOLD_OUTS for rows in tables.values() for name in rows[0].cells)
+) -> list[Section]:
+    """Return the table of all tasks, with the verdict on each and the mean over all, and its heat map."""
+    columns = _columns(tables)
     lines = [wording.marks(is_adjusted=settings.profile == "recommended")]
-    lines += [wording.of_average(count)] if averages else []
+    if averages:
+        columns["", "Avg"] = {row_name(row): Cell(row) for row in averages}
+        count = sum(name in HOLD_OUTS for rows in tables.values() for name in rows[0].cells)
+        lines.append(wording.of_average(count))
     blocks: list[Block] = [_table(columns, of_tasks=True), Text([Words("\n".join(lines), "quiet")])]
     # The first warning of each task comes before the second of any.
     notes = [
@@ -148,39 +131,35 @@ def _all_tasks(
         for task, line in zip(tables, level, strict=True)
         if line
     ]
-    summary = _summary(answer, wording.common_tone(tables), blocks)
-    return Section(_title(model), answer, blocks, notes, summary=summary)
+    answer = wording.task_headline(list(settings.tasks or {}), tables, averages)
+    tones = {wording.verdict(rows)[1] for rows in tables.values()}
+    summary = _summary(answer, tones.pop() if len(tones) == 1 else "", blocks)
+    rows = _row_names(columns)
+    cells = {
+        (rows.index(row), j): cell.score
+        for j, column in enumerate(columns.values())
+        for row, cell in column.items()
+        if cell.score
+    }
+    names = [(f"{config} {method}", config) for config, method in rows]
+    picture = HeatMap(names, [(title, task) for task, title in columns], cells, "Table 3")
+    return [
+        Section(_title(model), answer, blocks, notes, summary=summary),
+        Section(blocks=[picture], detail="file"),
+    ]
 
 
 def _row_names(columns: Columns) -> list[Row]:
     return list(dict.fromkeys(row for cells in columns.values() for row in cells))
 
 
-def _all_columns(tables: Tables, averages: Sequence[Measure]) -> Columns:
-    """Return the cells of every column of all tasks, and those of the mean over them."""
-    columns = {
-        (task or "", COLUMNS[name]): _cells_of(rows, name)
+def _columns(tables: Tables) -> dict[tuple[str, str], dict[Row, Cell]]:
+    """Return the cells of every column of all tasks."""
+    return {
+        (task or "", COLUMNS[name]): {row.name: row.cells[name] for row in rows}
         for task, rows in tables.items()
         for name in rows[0].cells
     }
-    best = max((row.value for row in averages if row.value is not None), default=None)
-    average = {
-        (row.groups["config"], row.groups["method"]): Cell(row, is_best=row.value == best) for row in averages
-    }
-    return columns | ({("", "Avg"): average} if average else {})
-
-
-def _picture(columns: Columns) -> HeatMap:
-    """Return the table of all tasks as a heat map."""
-    rows = _row_names(columns)
-    cells = {
-        (i, j): cell.score
-        for j, column in enumerate(columns.values())
-        for i, row in enumerate(rows)
-        if (cell := column.get(row)) and cell.score
-    }
-    names = [(f"{config} {method}", config) for config, method in rows]
-    return HeatMap(names, [(title, task) for task, title in columns], cells, "Table 3")
 
 
 def _summary(
@@ -217,17 +196,14 @@ def _warnings(findings: Sequence[Finding], results: Sequence[Result]) -> list[st
     warnings = [finding for finding in findings if finding.kind != CONCLUSION]
     warnings.sort(key=lambda finding: ("seed" in finding.groups, -finding.weight))
     overlap = max((result.job.get("about", {}).get(OVERLAP, 0) for result in results), default=0)
-    first_line = [f"! {overlap:,} i.i.d. test rows also occur in the training data."] if overlap else []
-    return [*first_line, *map(_line, warnings)]
-
-
-def _line(finding: Finding) -> str:
-    """Return a warning, with the training that it is about."""
-    groups = finding.groups
-    if "seed" not in groups:
-        return f"! {finding.text}"
-    without = f" without {groups['fold']}" if groups.get("fold") else ""
-    return f"! {groups['config']} {groups['method']}{without} seed {groups['seed']}: {finding.text}"
+    lines = [f"! {overlap:,} i.i.d. test rows also occur in the training data."] if overlap else []
+    for finding in warnings:
+        groups, training = finding.groups, ""
+        if "seed" in groups:
+            without = f" without {groups['fold']}" if groups.get("fold") else ""
+            training = f"{groups['config']} {groups['method']}{without} seed {groups['seed']}: "
+        lines.append(f"! {training}{finding.text}")
+    return lines
 
 
 # Table 3
@@ -237,6 +213,10 @@ def _table(columns: Columns, *, of_tasks: bool) -> Table:
     """Return Table 3: of one task with intervals, of several without."""
     heads = [Column("trained on", "left", once=True), Column("method", "left")]
     heads = [Column("trained on, method", "left")] if of_tasks else heads
+    values = [
+        [cell.value for cell in column.values() if cell.value is not None] for column in columns.values()
+    ]
+    best = [max(known, default=None) for known in values]
     shown_rows: list[ShownRow] = []
     last = ""
     for config, method in _row_names(columns):
@@ -244,21 +224,19 @@ def _table(columns: Columns, *, of_tasks: bool) -> Table:
         last = config
         names: list[ShownCell] = [f"{config} {method}"] if of_tasks else [Words(config, "strong"), method]
         cells = [column.get((config, method), Cell()) for column in columns.values()]
-        shown_rows.append(ShownRow([*names, *(_number(cell, with_interval=not of_tasks) for cell in cells)]))
+        both = zip(cells, best, strict=True)
+        numbers = [_number(cell, most, with_interval=not of_tasks) for cell, most in both]
+        shown_rows.append(ShownRow([*names, *numbers]))
     heads += [Column(f"{task}\n{title}".strip()) for task, title in columns]
     return Table(heads, shown_rows, "table-3" if of_tasks else "")
 
 
-def _cells_of(rows: Sequence[TableRow], column: str) -> dict[Row, Cell]:
-    return {row.name: row.cells[column] for row in rows}
-
-
-def _number(cell: Cell, *, with_interval: bool) -> Number:
+def _number(cell: Cell, best: float | None, *, with_interval: bool) -> Number:
     """Return the value with its mark, or the progress of an empty cell."""
     if cell.value is None:
         return Number(cell.score, instead="–")
-    best: tuple[Tone, ...] = ("strong",) if cell.is_best else ()
-    number = Number(cell.score, (*best, *TONES[cell.verdict]), MARKS.get(cell.verdict, ""))
+    strong: tuple[Tone, ...] = ("strong",) if cell.value == best else ()
+    number = Number(cell.score, (*strong, *TONES[cell.verdict]), MARKS.get(cell.verdict, ""))
     return replace(number, part="value and interval") if with_interval else number
 
 
@@ -283,34 +261,14 @@ def _tests(rows: Sequence[TableRow]) -> Table:
 
 
 def _averages(title: Sequence[Words], measures: Sequence[Measure]) -> list[Section]:
-    """Return the paper's Avg of every row, and the mean of every column over the methods of a configuration."""
-    tables = [table for table in (_row_averages(measures), _column_means(measures)) if table.rows]
-    words = Words("Averages over scenarios, and over the methods of a configuration:", "quiet")
-    return [Section(title, words, [*tables], detail="full")] if tables else []
-
-
-def _row_averages(measures: Sequence[Measure]) -> Table:
+    """Return the paper's Avg of every row."""
+    scored = [row for row in measures if row.name == "p value" and row.groups.get("score") == AVERAGE]
+    tests = {row_name(row): row for row in scored}
     means = [row for row in measures if row.name == AVERAGE]
-    tests = {
-        (row.groups["config"], row.groups["method"]): row
-        for row in measures
-        if row.name == "p value" and row.groups.get("score") == AVERAGE
-    }
-    rows = []
-    for row in means:
-        which = row.groups["config"], row.groups["method"]
-        rows.append(ShownRow([*which, Number(row), Number(tests.get(which))]))
+    rows = [ShownRow([*row_name(row), Number(row), Number(tests.get(row_name(row)))]) for row in means]
     columns = [Column("trained on", "left", once=True), Column("method", "left"), Column("Avg"), Column("p")]
-    return Table(columns, rows, "averages", "Averages over scenarios")
-
-
-def _column_means(measures: Sequence[Measure]) -> Table:
-    means = [row for row in measures if row.name == OVER_METHODS]
-    columns = list(dict.fromkeys(row.groups["column"] for row in means))
-    configs = dict.fromkeys(row.groups["config"] for row in means)
-    cells = {(row.groups["config"], row.groups["column"]): row for row in means}
-    rows = [ShownRow([name, *(Number(cells.get((name, column))) for column in columns)]) for name in configs]
-    return Table([Column("mean over methods", "left"), *map(Column, columns)], rows, "means")
+    table = Table(columns, rows, "averages", "Averages over scenarios")
+    return [Section(title, "", [table], detail="full")] if rows else []
 
 
 # How far it reaches
@@ -336,12 +294,7 @@ def _details(measures: Sequence[Measure], seeds: int) -> list[str]:
         for row in measures
         if row.name == "functionalities compared"
     ]
-    lines += [
-        wording.shared(row.groups["hold out"], row.facts["cases"], row.n)
-        for row in measures
-        if row.name == SHARED_TEXTS and MOST in row.facts and row.value
-    ]
-    return [*lines, claim_of_rows(seeds).strip()]
+    return [*lines, claim_of_rows(seeds)]
 
 
 # Figure 1
@@ -353,45 +306,28 @@ def _matrices(means: Sequence[Measure], task: str | None) -> Iterator[HeatMap]:
     for hold_out in HOLD_OUTS:
         shown_rates = [row for row in rates if row.groups["hold out"] in (STANDARD, hold_out)]
         if any(row.groups["config"] != "iid" for row in shown_rates):
-            title = f"{task}, {SCENARIOS[hold_out]}" if task else SCENARIOS[hold_out]
-            yield _matrix(shown_rates, title)
+            yield _matrix(shown_rates, f"{task}, {SCENARIOS[hold_out]}" if task else SCENARIOS[hold_out])
 
 
 def _matrix(rates: Sequence[Measure], title: str) -> HeatMap:
-    columns = list(dict.fromkeys((row.groups["config"], row.groups["method"]) for row in rates))
-    columns.sort(key=lambda column: column[0] != "iid")
+    columns = sorted(dict.fromkeys(map(row_name, rates)), key=lambda column: column[0] != "iid")
     known = {row.groups["functionality"]: row.groups for row in rates if row.name == "pass rate"}
     capabilities = list(dict.fromkeys(groups["capability"] for groups in known.values()))
-    names = ["", *sorted(known, key=lambda name: capabilities.index(known[name]["capability"]))]
-    functionalities = {name: known[name] for name in names[1:]}
-    places = {
-        (row.groups.get("functionality", ""), row.groups["config"], row.groups["method"]): row
-        for row in rates
-    }
+    names = sorted(known, key=lambda name: capabilities.index(known[name]["capability"]))
+    places = {name: i for i, name in enumerate(["", *names])}
     return HeatMap(
-        [("suite score", ""), *((name, groups["capability"]) for name, groups in functionalities.items())],
+        [("suite score", ""), *((name, known[name]["capability"]) for name in names)],
         [(method, config) for config, method in columns],
-        {
-            (i, j): places[name, *column]
-            for i, name in enumerate(names)
-            for j, column in enumerate(columns)
-            if (name, *column) in places
-        },
+        {(places[row.groups.get("functionality", "")], columns.index(row_name(row))): row for row in rates},
         title,
-        kinds=["", *(groups["test type"] for groups in functionalities.values())],
+        kinds=["", *(known[name]["test type"] for name in names)],
         baselines=sum(config == "iid" for config, _ in columns),
     )
 
 
 # Files
 
-SHORT = {
-    STANDARD: "standard",
-    "seen": "seen",
-    "functionality": "func",
-    "capability": "class",
-    "test type": "type",
-}
+SHORT = {STANDARD: "standard", **{name: COLUMNS[name].removeprefix("G_") for name in HOLD_OUTS}}
 """The paper's names of the scenarios."""
 
 
@@ -407,9 +343,15 @@ def _files(
             which: list[ShownCell] = [tasks[task], *([] if model is None else [model]), *row.name]
             iid, *cells = (row.cells.get(name, Cell()) for name in (IID_COLUMN, *HOLD_OUTS))
             each = [iid.score, *(cell.suite for cell in cells), *(cell.score for cell in cells), compared]
-            scores.append(ShownRow([*which, *map(Number, each), _na_rates(means, row)]))
-            tested = [iid, *cells]
-            both = [*(cell.p for cell in tested), *(cell.adjusted for cell in tested)]
+            full = {"config": row.config, "method": row.method}
+            full["hold out"] = STANDARD if row.is_baseline else "seen"
+            na_rates = {
+                rate.groups["functionality"]: rate.na / (rate.n + rate.na)
+                for rate in means
+                if rate.name == "pass rate" and rate.na and full.items() <= rate.groups.items()
+            }
+            scores.append(ShownRow([*which, *map(Number, each), json.dumps(na_rates, ensure_ascii=False)]))
+            both = [*(cell.p for cell in (iid, *cells)), *(cell.adjusted for cell in (iid, *cells))]
             tests += [] if row.is_baseline else [ShownRow([*which, *map(Number, both)])]
     heads = ["task", *([] if any(model is None for model, _ in tables) else ["model"]), "config", "method"]
     names, fine = _pass_rates(measures, tasks)
@@ -441,16 +383,3 @@ def _pass_rates(
             names[row.groups["functionality"]] = None
     rows = [ShownRow([*which, *(Number(line.get(name)) for name in names)]) for which, line in lines.items()]
     return list(names), rows
-
-
-def _na_rates(means: Sequence[Measure], row: TableRow) -> str:
-    """Return the share of inapplicable cases by functionality of the full model, as a JSON object."""
-    full = (*row.name, STANDARD if row.is_baseline else "seen")
-    shares = {
-        rate.groups["functionality"]: rate.na / (rate.n + rate.na)
-        for rate in means
-        if rate.name == "pass rate"
-        and rate.na
-        and tuple(rate.groups[name] for name in ("config", "method", "hold out")) == full
-    }
-    return json.dumps(shares, ensure_ascii=False)

@@ -41,12 +41,9 @@ def verdict(rows: Sequence[TableRow]) -> tuple[str, Tone]:
         return "", ""
     if not helped:
         subject = "Teaching" if all(row.config == TAUGHT for row in trained) else "Training on"
-        is_worse = any(row.verdict("seen") == "worse" for row in trained)
-        return (
-            (f"{subject} the suite makes the model worse.", "bad")
-            if is_worse
-            else (f"{subject} the suite changes nothing clearly.", "quiet")
-        )
+        if any(row.verdict("seen") == "worse" for row in trained):
+            return f"{subject} the suite makes the model worse.", "bad"
+        return f"{subject} the suite changes nothing clearly.", "quiet"
     held = [name for name in HOLD_OUTS[1:] if any(row.cells.get(name, Cell()).adjusted for row in helped)]
     if not held:
         return "It learns the tests it is shown; nothing was held out to see whether more.", "doubt"
@@ -79,13 +76,8 @@ def headline(rows: Sequence[TableRow]) -> list[Words]:
         return [Words(f"{missing}: nothing to compare with.", "doubt")]
     sentences = []
     if row := leading_row(trained):
-        name = (
-            f"{row.config} {row.method}, the best of {len(trained)} rows on seen tests. "
-            if trained[1:]
-            else ""
-        )
-        sentences = _changes(row, name)
-        sentences += [Words(_counts(trained))] if trained[1:] else []
+        name = f"{row.config} {row.method}, the best of {len(trained)} rows on seen tests. "
+        sentences = [*_changes(row, name), Words(_counts(trained))] if trained[1:] else _changes(row, "")
     waiting = sum(any(cell.value is None for cell in row.cells.values()) for row in trained)
     if waiting:
         sentences.append(Words(f"Not complete yet: {waiting} of {_rows(len(trained))}.", "doubt"))
@@ -109,7 +101,10 @@ def _changes(row: TableRow, name: str) -> list[Words]:
             cell = row.cells[column]
             change = WAYS[cell.verdict].format(points(cell.before), points(cell.value))
             tone: Tone = "good" if cell.verdict == "better" else "bad" if cell.verdict else "quiet"
-            sentences.append(Words(f"{name}{subject}{_drawn(cell)} {change}.", tone))
+            facts = cell.score.facts if cell.score else {}
+            if "drawn" in facts:
+                subject += f" ({facts['drawn']} of {facts['drawn from']}, drawn at random)"
+            sentences.append(Words(f"{name}{subject} {change}.", tone))
             name = ""
     return sentences
 
@@ -126,18 +121,6 @@ def _counts(rows: Sequence[TableRow]) -> str:
     return f"Among {_rows(len(rows))}: {', '.join(parts)}; in {worse} the i.i.d. score falls."
 
 
-def _change(row: TableRow, column: str) -> str:
-    """Return a row's score beside the iid row's: "74.7 → 88.6"."""
-    cell = row.cells[column]
-    return " → ".join(points(value) for value in (cell.before, cell.value))
-
-
-def _drawn(cell: Cell) -> str:
-    """Return how many functionalities were held out, where those were drawn."""
-    facts = cell.score.facts if cell.score else {}
-    return f" ({facts['drawn']} of {facts['drawn from']}, drawn at random)" if "drawn" in facts else ""
-
-
 def _lines(sentences: Sequence[Words]) -> list[Words]:
     return [replace(words, text=f"{words.text}\n") for words in sentences[:-1]] + [*sentences[-1:]]
 
@@ -150,14 +133,12 @@ def task_headline(
     tasks: Sequence[str], tables: Mapping[str | None, Sequence[TableRow]], averages: Sequence[Measure]
 ) -> list[Words]:
     """Return the verdict on each task, on one line where they agree, and the best mean over all tasks."""
-    verdicts = {task: verdict(rows) for task, rows in tables.items()}
-    lines = []
+    verdicts = {str(task): verdict(rows) for task, rows in tables.items()}
     if len(set(verdicts.values())) == 1 and len(verdicts) == len(tasks) > 1:
-        text, tone = next(iter(verdicts.values()))
-        lines = [Words(f"In all {len(verdicts)} tasks: {text or UNTESTED}", ("strong", tone))]
-    else:
-        for task, (text, tone) in verdicts.items():
-            lines.append(Words(f"{task}: {text or UNTESTED}", ("strong", tone)))
+        verdicts = {f"In all {len(tasks)} tasks": next(iter(verdicts.values()))}
+    lines = [
+        Words(f"{task}: {text or UNTESTED}", ("strong", tone)) for task, (text, tone) in verdicts.items()
+    ]
     baseline = next((row.value for row in averages if row.groups["config"] == "iid"), None)
     trained = [row for row in averages if row.groups["config"] != "iid" and row.value is not None]
     if baseline is not None and trained:
@@ -169,25 +150,18 @@ def task_headline(
     return _lines(lines)
 
 
-def common_tone(tables: Mapping[str | None, Sequence[TableRow]]) -> Tone:
-    """Return the tone of the verdict that all tasks share."""
-    tones = {verdict(rows)[1] for rows in tables.values()}
-    return tones.pop() if len(tones) == 1 else ""
-
-
 # Findings about rows
 
 
 def lost_task(row: TableRow, scores: Sequence[float], count: int) -> str:
     """Return that a row lost the task, or did not learn it, in all of its runs or in `count`, with their scores."""
     verb = "lost" if starts_trained(row.name) else "did not learn"
-    change, runs = _change(row, IID_COLUMN), ""
+    cell, runs = row.cells[IID_COLUMN], ""
+    after = points(cell.value)
     if 0 < count < len(scores):
-        change = f"{points(row.cells[IID_COLUMN].before)} → {', '.join(map(points, scores))}"
-        runs = f" in {count} of {len(scores)} runs"
-    return (
-        f"{row.config} {row.method} {verb} the task{runs} (i.i.d. score {change}). Ignore its other columns."
-    )
+        after, runs = ", ".join(map(points, scores)), f" in {count} of {len(scores)} runs"
+    change = f"i.i.d. score {points(cell.before)} → {after}"
+    return f"{row.config} {row.method} {verb} the task{runs} ({change}). Ignore its other columns."
 
 
 def starts_trained(row: Row) -> bool:
@@ -202,16 +176,6 @@ def negative_transfer(groups: Mapping[str, str], capability: str, change: float,
         f"{groups['config']} {groups['method']}: {showing} the other tests of {capability} costs "
         f"{groups['functionality']} {-100 * change:.1f} points in {'this run' if runs == 1 else 'these runs'}."
     )
-
-
-def untuned(method: str, task: str) -> str:
-    """Return that a method takes vanilla's numbers."""
-    return f"{method}: the paper has no tuned hyperparameters for {task}, so vanilla's are used."
-
-
-def shared(hold_out: str, cases: int, n: int) -> str:
-    """Return how many test cases have texts that the tested model was trained on."""
-    return f"{COLUMNS[hold_out]}: the training data hold all texts of {cases:,} of {n:,} test cases."
 
 
 def shared_gain(row: Row, hold_out: str, cases: int, n: int, gain: float) -> str:
@@ -233,16 +197,9 @@ def label_shift(label: str, share: float, right: float, n: int, rows: str, *, is
     return text + (CONSTANT if is_constant else "")
 
 
-def place_shift(place: str, share: float, right: float, n: int, rows: str) -> str:
-    """Return that a model answers too often with something that needs no reading."""
-    answered = f"{percent(share)} with {place}; {percent(right)} of the right answers are"
-    return f"It answers {answered} ({n:,} {rows}).{CONSTANT}"
-
-
-def answer_shift(answer: str, share: float, right: float, n: int, rows: str) -> str:
-    """Return that a model gives one answer too often."""
-    answered = f"{percent(share)} with {answer!r}; the commonest right answer has {percent(right)}"
-    return f"It answers {answered} ({n:,} {rows}).{CONSTANT}"
+def answer_shift(answer: str, share: float, usual: str, n: int, rows: str) -> str:
+    """Return that a model gives one answer too often, or one that needs no reading; `usual` are the right answers."""
+    return f"It answers {percent(share)} with {answer}; {usual} ({n:,} {rows}).{CONSTANT}"
 
 
 def below_chance(score: float, n: int, label: str, chance: float, *, knew: bool) -> str:
@@ -308,7 +265,6 @@ def _plural(word: str, count: int) -> str:
 # Notes of measures
 
 NO_FUNCTIONALITY = "no functionality has a pass rate in every row"
-HELD_OUT_IID = "i.i.d. score: mean over the held-out models"
 
 
 def progress(done: int, folds: int) -> str:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from ...core.ranges import Within
 from ..batch import Batch
 from ..config import TrainConfig
-from ..environments import Environment
+from ..environments import Environment, pools
 from ..learner import Learner, Stepper
 
 BelowOne = Annotated[float, Within(0, 0.99)]
@@ -74,11 +74,7 @@ class Method:
 
     def steps_per_epoch(self, known: Sequence[Environment], batch: int) -> int:
         """Return the number of steps that visit every item once."""
-        counts: dict[tuple[str, int], int] = {}  # grouped as in `pools`
-        for one in known:
-            key = one.kind, one.batch_size(batch)
-            counts[key] = counts.get(key, 0) + len(one)
-        return sum(-(-count // size) for (_, size), count in counts.items())
+        return sum(pool.batches(batch) for pool in pools(known))
 
     def step(self, model: Learner, batches: Sequence[Batch], stepper: Stepper, progress: float) -> Tensor:
         """Update the model from these batches and return the loss; `progress` is the share of the training done.

@@ -71,14 +71,18 @@ class GroupDRO(Sampled):
         logits = model(batch.inputs)
         loss = batch.loss(logits)
         self.blame = to_device(self.blame, loss.device)
-        if batch.environment in self.places:
+        count, place = len(self.places), self.places.get(batch.environment)
+        if place is None:  # i.i.d. data with a share
+            objective = loss if self.importance else 1 / count * loss
+        else:
             # q_g *= exp(eta * loss_g / (m * p_g)), in logs
             floor = batch.bounded.floor(logits) if self.excess else 0.0
             excess = loss.detach().to(self.blame.dtype) - floor
-            chance = self.shares[batch.environment] if self.importance else 1 / len(self.places)
-            change = self.rate(stepper) * excess / (len(self.places) * chance)
-            self.blame[self.places[batch.environment]] += change
-        objective = self._weighted(batch, loss)
+            share = self.shares[batch.environment] if self.importance else 1.0
+            chance = share if self.importance else 1 / count
+            self.blame[place] += self.rate(stepper) * excess / (count * chance)
+            # The loss times q over the probability of the draw.
+            objective = (self.blame.softmax(dim=0)[place] / share).to(loss.dtype) * loss
         stepper.step(objective)
         return objective.detach()
 
@@ -92,11 +96,3 @@ class GroupDRO(Sampled):
     def weights(self) -> dict[str, float]:
         """Return q, the weight of each environment."""
         return dict(zip(self.places, self.blame.softmax(dim=0).tolist(), strict=True))
-
-    def _weighted(self, batch: Batch, loss: Tensor) -> Tensor:
-        """Return a batch's loss times q over the probability of the draw."""
-        if batch.environment not in self.places:  # i.i.d. data with a share
-            return loss if self.importance else 1 / len(self.places) * loss
-        weight = self.blame.softmax(dim=0)[self.places[batch.environment]]
-        share = self.shares[batch.environment] if self.importance else 1.0
-        return (weight / share).to(loss.dtype) * loss
