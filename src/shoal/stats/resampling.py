@@ -209,19 +209,13 @@ def _in_order(tables: Sequence[ClusterTable]) -> list[ClusterTable]:
     return sorted(tables, key=lambda table: table.content)
 
 
-def run_tables(
-    sides: Sequence[Sequence[ArrayLike]], clusters: Sequence[ArrayLike] | None
-) -> list[ClusterTable]:
-    """Return a table per functionality with, for each side, a sum per run and then a count per run.
+def run_table(sides: Sequence[ArrayLike]) -> ClusterTable:
+    """Return a table of single cases with, for each side, a sum per run and then a count per run.
 
-    A side has one items × runs matrix per functionality; NaN entries count for nothing.
+    A side is a cases × runs matrix; NaN entries count for nothing.
     """
-    names = clusters if clusters is not None else [None] * len(sides[0])
-    tables = []
-    for *matrices, cluster in zip(*sides, names, strict=True):
-        columns: list[Floats] = []
-        for matrix in matrices:
-            values = np.asarray(matrix, dtype=np.float64)
-            columns += [*np.nan_to_num(values).T, *(~np.isnan(values)).astype(np.float64).T]
-        tables.append(ClusterTable(*distinct_rows(sum_by_cluster(columns, cluster))))
-    return tables
+    columns: list[Floats] = []
+    for side in sides:
+        values = np.asarray(side, dtype=np.float64)
+        columns += [*np.nan_to_num(values).T, *(~np.isnan(values)).astype(np.float64).T]
+    return ClusterTable(*distinct_rows(sum_by_cluster(columns, None)))

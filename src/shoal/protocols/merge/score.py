@@ -21,15 +21,8 @@ from numpy.typing import NDArray
 from ...core.measures import FEW_CASES
 from ...core.records import Answers, Basis, Case, Finding, Measure, Measures, Outcome
 from ...stats.intervals import cluster_wilson
-from ...stats.patterns import (
-    drop_interval,
-    independence_reference,
-    is_solved,
-    needed,
-    sample_accuracy,
-    variant_table,
-)
-from ...stats.resampling import cluster_table
+from ...stats.patterns import drop_interval, independence_reference, is_solved, needed
+from ...stats.resampling import ClusterTable, cluster_table, distinct_rows, sum_by_cluster
 from ..base import Built, Scored
 from ..degeneracy import degenerate
 from . import wording
@@ -121,21 +114,21 @@ class PatternTable:
     def conditions(self) -> Iterator[Condition]:
         """Yield the conditions by filter: all patterns, then word classes, then sources."""
         parts: dict[tuple[str, Groups], list[tuple[int, list[list[int]]]]] = {}
-        original = [0] if self.settings.counts_seed else []
         for position, case in enumerate(self.cases):
             name = case.groups.get("filter", "")
             for pattern in case.meta.get("patterns", ()):
                 # Word classes and sources are split under the first filter only.
                 if not pattern["groups"] or name in self.filters[:1]:
-                    draws = [[*original, *draw] for draw in pattern["draws"]]
                     key = name, tuple(pattern["groups"].items())
-                    parts.setdefault(key, []).append((position, draws))
-        for name in self.filters or [""]:
-            for key in sorted(
-                (key for key in parts if key[0] == name), key=lambda key: _reading_order(key[1])
-            ):
-                groups = {**dict(key[1]), **({"filter": name} if self.base else {})}
-                yield self._condition(groups, {"filter": name} if name else {}, parts[key])
+                    parts.setdefault(key, []).append((position, pattern["draws"]))
+        for name, groups in sorted(parts, key=self._reading_order):
+            shown = {**dict(groups), **({"filter": name} if self.base else {})}
+            yield self._condition(shown, {"filter": name} if name else {}, parts[name, groups])
+
+    def _reading_order(self, key: tuple[str, Groups]) -> tuple[int, int, Groups]:
+        name, groups = key
+        kind = ["", "word class", "source"].index(groups[0][0] if groups else "")
+        return self.filters.index(name) if name else 0, kind, groups
 
     def _condition(
         self,
@@ -143,10 +136,11 @@ class PatternTable:
         only: Mapping[str, str],
         patterns: Sequence[tuple[int, list[list[int]]]],
     ) -> Condition:
+        original = [0] if self.settings.counts_seed else []
         errors, right, n, places = 0, [], [], []
         for position, draws in patterns:
-            drawn = [self.right[position][draw] for draw in draws]
-            used = sorted({place for draw in draws for place in draw})
+            drawn = [self.right[position][[*original, *draw]] for draw in draws]
+            used = sorted({*original}.union(*draws))
             errors += int(np.isnan(self.right[position][used]).sum())
             known = [float((~np.isnan(hits)).sum()) for hits in drawn]
             if min(known) > 0:
@@ -163,11 +157,6 @@ def _correctness(cases: Sequence[Case], answers: Answers) -> list[Floats]:
     hits = (np.array(answers.labels)[answers.predictions] == expected).astype(np.float64)
     hits[list(answers.errors)] = np.nan
     return np.split(hits, np.cumsum([len(case.examples) for case in cases])[:-1])
-
-
-def _reading_order(groups: Groups) -> tuple[int, Groups]:
-    kinds = ["", "word class", "source"]
-    return (kinds.index(groups[0][0]) if groups else 0, groups)
 
 
 def _as_list(values: Floats) -> list[float | None]:
@@ -242,8 +231,9 @@ def _seed_measures(table: PatternTable) -> Iterator[Measure]:
     )
     varied = np.array([len(case.examples) > 1 for case in table.cases])
     only = {"filter": first[0]} if first else {}
-    parts: list[tuple[NDArray[np.bool_], dict[str, str], dict[str, str]]]
-    parts = [(is_first & varied, {}, {**only, "variants": "some"})]
+    parts: list[tuple[NDArray[np.bool_], dict[str, str], dict[str, str]]] = [
+        (is_first & varied, {}, {**only, "variants": "some"})
+    ]
     if not varied.all():
         parts.append(((is_first & varied) | ~varied, {"seeds": "every problem"}, only))
     for chosen, groups, restriction in parts:
@@ -267,7 +257,7 @@ def _condition_measures(table: PatternTable, condition: Condition) -> Iterator[M
 def _sample_accuracy(table: PatternTable, condition: Condition) -> Measure:
     right, n = condition.right.mean(axis=1), condition.n.mean(axis=1)
     basis = table.fill(condition.column(SHARE), condition, right / n.sum())
-    interval = cluster_wilson(variant_table(right, n, condition.clusters))
+    interval = cluster_wilson(ClusterTable(*distinct_rows(sum_by_cluster([right, n], condition.clusters))))
     return Measure(
         "sample accuracy", float(right.sum() / n.sum()), condition.problems, condition.groups, interval,
         f"wilson over {table.unit}", errors=condition.errors, basis=basis, facts={"variants": float(n.sum())},
@@ -288,10 +278,9 @@ def _pattern_accuracy(table: PatternTable, condition: Condition, threshold: floa
 
 def _references(table: PatternTable, condition: Condition) -> Iterator[Measure]:
     """Yield pattern accuracy if variants were independent."""
-    right, n = list(condition.right.T), list(condition.n.T)
-    accuracies = [sample_accuracy(c, sizes) for c, sizes in zip(right, n, strict=True)]
+    n, accuracies = condition.n[:, 0], condition.right.sum(axis=0) / condition.n.sum(axis=0)
     for threshold in table.thresholds:
-        expected = np.mean([independence_reference(n[0], accuracy, threshold) for accuracy in accuracies])
+        expected = np.mean([independence_reference(n, accuracy, threshold) for accuracy in accuracies])
         groups = condition.at(threshold)
         yield Measure("independence reference", float(expected), condition.problems, groups)
 
