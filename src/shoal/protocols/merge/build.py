@@ -19,7 +19,7 @@ from ...core.records import Case, Large, Measure
 from ...models.interface import WordFiller
 from ...training.stage import Progress, silent
 from ..base import Built, identity
-from .draws import STEPS, Drawn, Pool, draw, filter_suggestions
+from .draws import STEPS, Drawn, draw, filter_suggestions
 from .problems import Problem, ProblemSet, read_groups, read_problems
 from .settings import WORD_CLASSES, Settings, WordClass
 from .suggest import load_suggesters, suggest
@@ -133,22 +133,16 @@ def _search(
     """Yield the entry of every problem: finished ones from the progress file, then new ones, which are added to it."""
     lines = None
     if path:
-        head = json.dumps({"variants of": _search_id(settings, problems)}).encode() + b"\n"
-        lines = ResumableLines(path, _is_entry, head=head)
+        # What decides variants, with the content of the data and the suggesters' weights.
+        search = [settings.VERSION, identity(settings, "cases"), [asdict(problem) for problem in problems]]
+        key = hashlib.sha256(json.dumps(search, sort_keys=True, default=str).encode()).hexdigest()[:16]
+        lines = ResumableLines(path, _is_entry, head=json.dumps({"variants of": key}).encode() + b"\n")
     start = lines.blocks if lines else 0
     try:
         yield from map(_read_entry, lines.lines() if lines else ())
         for first in range(start - start % BLOCK, len(problems), BLOCK):
             block = problems[first : first + BLOCK]
-            pools = list(search_block(block, suggesters, tagger))[max(0, start - first) :]
-            entries = [
-                Entry(
-                    [(word.target.word, word.target.word_class, word.counts) for word in pool.words],
-                    pool.shared,
-                    draw(pool, settings, tagger, list(suggesters)),
-                )
-                for pool in pools
-            ]
+            entries = list(search_block(block, suggesters, settings, tagger))[max(0, start - first) :]
             if lines:
                 lines.append(json.dumps(asdict(entry), ensure_ascii=False) + "\n" for entry in entries)
             yield from entries
@@ -159,26 +153,23 @@ def _search(
 
 
 def search_block(
-    problems: Sequence[Problem], suggesters: Mapping[str, WordFiller], tagger: Tagger
-) -> Iterator[Pool]:
-    """Yield the pool of each problem; all blanks go to a suggester together."""
-    pools, words = [], []
-    for problem in problems:
-        targets, shared = find_targets(problem.texts, tagger)
-        pools.append((Pool(problem, shared=shared), targets))
-        words += [(problem.texts, target) for target in targets]
+    problems: Sequence[Problem], suggesters: Mapping[str, WordFiller], settings: Settings, tagger: Tagger
+) -> Iterator[Entry]:
+    """Yield the entry of each problem; all blanks go to a suggester together."""
+    found = [find_targets(problem.texts, tagger) for problem in problems]
+    words = [
+        (problem.texts, each)
+        for problem, (targets, _) in zip(problems, found, strict=True)
+        for each in targets
+    ]
     suggested = iter(suggest(suggesters, words))
-    for pool, targets in pools:
-        for target in targets:
-            if usable := next(suggested):
-                pool.words.append(filter_suggestions(pool.problem.texts, target, usable, tagger))
-        yield pool
-
-
-def _search_id(settings: Settings, problems: Sequence[Problem]) -> str:
-    """Return a hash of the problems and of what decides variants; reads the data and the suggesters' weights."""
-    content = [settings.VERSION, identity(settings, "cases"), [asdict(problem) for problem in problems]]
-    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()[:16]
+    for problem, (targets, shared) in zip(problems, found, strict=True):
+        usable = [(target, next(suggested)) for target in targets]
+        filtered = [
+            filter_suggestions(problem.texts, target, each, tagger) for target, each in usable if each
+        ]
+        counts = [(word.target.word, word.target.word_class, word.counts) for word in filtered]
+        yield Entry(counts, shared, draw(problem, filtered, settings, tagger, list(suggesters)))
 
 
 def _read_entry(line: bytes) -> Entry:
