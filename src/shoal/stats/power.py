@@ -44,8 +44,9 @@ def sign_test_power(n: int, discordance: float, difference: float, alpha: float 
     tossed = np.arange(max(0, math.floor(fewest)), min(n, math.ceil(most)) + 1)
     rejected = _rejected(int(tossed[0]), int(tossed[-1]), alpha)
     share = (1 + difference / max(discordance, 1e-300)) / 2
-    both_sides = _at_most(rejected, tossed, share) + _at_most(rejected, tossed, 1 - share)
-    return float(np.sum(_probability(tossed, n, max(discordance, 1e-300)) * both_sides))
+    # NaN where no count is rejected.
+    both_sides = scipy.special.bdtr(rejected, tossed, share) + scipy.special.bdtr(rejected, tossed, 1 - share)
+    return float(np.nansum(_probability(tossed, n, max(discordance, 1e-300)) * both_sides))
 
 
 def _rejected(first: int, last: int, alpha: float) -> Floats:
@@ -64,11 +65,6 @@ def _rejected_block(block: int, alpha: float) -> Floats:
 
 
 # By scipy.special, because scipy.stats takes a second to import.
-
-
-def _at_most(count: Floats, n: Integers, share: float) -> Floats:
-    """Return the binomial distribution function; 0 below a count of 0."""
-    return np.where(count < 0, 0.0, scipy.special.bdtr(np.maximum(count, 0.0), n, share))
 
 
 def _probability(count: Integers, n: int, share: float) -> Floats:

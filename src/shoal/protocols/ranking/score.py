@@ -191,16 +191,11 @@ def completeness_gaps(names: Sequence[str], results: Sequence[Result]) -> tuple[
         for row in result.measures.where(GAP)
     ]
     findings = []
-    for explainer in dict.fromkeys(row.groups["explainer"] for row in rows):
-        large = [
-            row for row in rows if row.groups["explainer"] == explainer and (row.value or 0.0) > LARGEST_GAP
-        ]
-        if large:
-            worst = max(large, key=lambda row: row.value or 0.0)
-            gap = shown(worst.value, quantity(worst))
-            models = len(large), len(results)
-            text = wording.INCOMPLETE.format(
-                explainer, 100 * LARGEST_GAP, *models, gap, worst.groups["model"]
-            )
-            findings.append(Finding("incomplete", text, tuple(large), 1.6, {"explainer": explainer}))
+    large = [row for row in rows if (row.value or 0.0) > LARGEST_GAP]
+    for explainer in dict.fromkeys(row.groups["explainer"] for row in large):
+        part = [row for row in large if row.groups["explainer"] == explainer]
+        worst = max(part, key=lambda row: row.value or 0.0)
+        gap, counts = shown(worst.value, quantity(worst)), (len(part), len(results))
+        text = wording.INCOMPLETE.format(explainer, 100 * LARGEST_GAP, *counts, gap, worst.groups["model"])
+        findings.append(Finding("incomplete", text, tuple(part), 1.6, {"explainer": explainer}))
     return rows, findings
