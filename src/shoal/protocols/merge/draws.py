@@ -127,13 +127,9 @@ def is_relative(word: str, target: Target, tagger: Tagger) -> bool:
             return True
     if longer.endswith(shorter):
         return longer[: -len(shorter)] in PREFIXES
-    return shorter.endswith(("e", "y")) and _drops_last_letter(shorter, longer)
-
-
-def _drops_last_letter(shorter: str, longer: str) -> bool:
-    """Return whether the longer word adds a suffix after dropping a letter: dance, dancing; happy, happily."""
+    # A letter may be dropped before a suffix: dance, dancing; happy, happily.
     stem = shorter[:-1]
-    if len(stem) < SHORTEST_STEM or not longer.startswith(stem):
+    if not shorter.endswith(("e", "y")) or len(stem) < SHORTEST_STEM or not longer.startswith(stem):
         return False
     ending = longer[len(stem) :]
     return ending in SUFFIXES or (shorter.endswith("y") and ending[:1] == "i" and ending[1:] in SUFFIXES)

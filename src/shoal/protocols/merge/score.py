@@ -319,7 +319,8 @@ def _patterns_finding(table: PatternTable, measures: Measures) -> list[Finding]:
 def _copied_labels(settings: Settings, built: Built) -> Iterator[Finding]:
     if not settings.audited and built.about.get("suggesters"):
         pairs = any(len(case.examples[0]) > 1 for case in built.cases)
-        yield Finding("assumed", wording.copied_labels(shared_words=pairs), (), 0.5)
+        text = wording.COPIED_LABELS + ("" if pairs else wording.NO_SHARED_WORDS)
+        yield Finding("assumed", text, (), 0.5)
 
 
 def find_measure(measures: Measures, name: str, groups: Mapping[str, str]) -> Measure | None:

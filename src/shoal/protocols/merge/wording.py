@@ -38,10 +38,8 @@ def _per_cent(row: Measure) -> str:
     return f"{shown(row.value, quantity(row))} %"
 
 
-def copied_labels(*, shared_words: bool) -> str:
-    """Return the caveat that nobody checked the labels of the variants."""
-    text = "Variants keep the label of their original; nobody checked them."
-    return text if shared_words else f"{text} Any open-class word was replaced, so some labels may be wrong."
+COPIED_LABELS = "Variants keep the label of their original; nobody checked them."
+NO_SHARED_WORDS = " Any open-class word was replaced, so some labels may be wrong."
 
 
 # Notes and reasons
@@ -86,6 +84,8 @@ DROP = "originals minus variants, in points"
 SOLVED = "problems solved, by share of variants that must be right"
 SOLVED_BY = "problems solved, by "
 FAILING = "Worst problems: the original is right, these variants are wrong"
+SOLVED_AT = "solved at {0}: at least {0} of a problem's variants are right"
+FIRST_FILTER = "classes and sources: under the filter {}"
 INDEPENDENT = "reference: share solved if the variants of a problem failed independently"
 AUDIT = "do variants keep their label?"
 FUNNEL = "number left after each step"
@@ -94,13 +94,3 @@ FILTERS = {
     "default": "default filter", "pos": "same class only", "probability": "more probable only",
     "none": "no filter", "scrambled": "scrambled",
 }  # fmt: skip
-
-
-def solved_legend(share: str) -> str:
-    """Return what "solved at 90 %" says of the variants of a problem."""
-    return f"solved at {share}: at least {share} of a problem's variants are right"
-
-
-def first_filter_legend(name: str) -> str:
-    """Return which filter the rows of classes and sources belong to."""
-    return f"classes and sources: under the filter {name}"
