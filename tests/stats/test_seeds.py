@@ -11,7 +11,6 @@ from scipy import stats
 from shoal.stats.intervals import mean_t_interval
 from shoal.stats.seeds import (
     composed,
-    composed_p,
     error_of_difference,
     error_of_mean,
     moderated_errors,
@@ -42,7 +41,7 @@ def test_two_recipes_alone_are_welchs_t(first: list[float], second: list[float])
     if abs(value) < 1e-6 or min(np.std(first), np.std(second)) < 1e-6:
         return
     expected = stats.ttest_ind(first, second, equal_var=False).pvalue
-    p = composed_p(value, certain(value), error_of_difference(first, second))
+    p = error_of_difference(first, second).p(value)
     assert p == pytest.approx(max(expected, 1e-12), rel=1e-3)
 
 

@@ -4,8 +4,6 @@ Drawing two or three seeds again cannot leave their range, so their part is Stud
 distances whose squares add (Zou & Donner 2008, "MOVER"):
 
     reach² = (reach over cases)² + (t · error over seeds)²
-
-p is the level at which the same interval reaches the null.
 """
 
 import math
@@ -39,7 +37,7 @@ class SeedError:
 
     def p(self, value: float) -> float:
         """Return the two-sided p of a difference for new seeds on the same cases."""
-        return composed_p(value, lambda level: (value, value), self)
+        return 1.0 if value == 0 else p_where(lambda level: self.reach(level) < abs(value))
 
 
 def error_of_mean(by_seed: ArrayLike) -> SeedError:
@@ -115,15 +113,3 @@ def composed(value: float, cases: IntervalAt, seeds: SeedError, level: float = 0
     added = seeds.reach(level) ** 2
     below, above = (math.sqrt(max(0.0, distance) ** 2 + added) for distance in (value - low, high - value))
     return value - below, value + above
-
-
-def composed_p(value: float, cases: IntervalAt, seeds: SeedError) -> float:
-    """Return the two-sided p: one minus the level at which the composed interval reaches 0."""
-    if value == 0:
-        return 1.0
-
-    def excludes(level: float) -> bool:
-        low, high = composed(value, cases, seeds, level)
-        return low > 0 if value > 0 else high < 0
-
-    return p_where(excludes)
