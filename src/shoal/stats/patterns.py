@@ -28,16 +28,6 @@ def needed(threshold: float, n: ArrayLike) -> Floats:
     return least
 
 
-def is_solved(right: ArrayLike, n: ArrayLike, threshold: float) -> Floats:
-    """Return 1 for each problem with enough right variants, else 0; NaN for one without variants.
-
-    >>> is_solved([20, 19, 10], [20, 20, 20], 0.95).tolist()
-    [1.0, 1.0, 0.0]
-    """
-    counts = np.asarray(n, np.float64)
-    return np.where(counts > 0, np.asarray(right, np.float64) >= needed(threshold, counts), np.nan)
-
-
 # Reference
 
 

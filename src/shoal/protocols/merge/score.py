@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ...core.measures import FEW_CASES
 from ...core.records import Answers, Basis, Case, Finding, Measure, Measures, Outcome
 from ...stats.intervals import cluster_wilson
-from ...stats.patterns import drop_interval, independence_reference, is_solved, needed
+from ...stats.patterns import drop_interval, independence_reference, needed
 from ...stats.resampling import ClusterTable, cluster_table, distinct_rows, sum_by_cluster
 from ..base import Built, Scored
 from ..degeneracy import degenerate
@@ -262,7 +262,7 @@ def _sample_accuracy(table: PatternTable, condition: Condition) -> Measure:
 
 
 def _pattern_accuracy(table: PatternTable, condition: Condition, threshold: float) -> Measure:
-    solved = is_solved(condition.right, condition.n, threshold).mean(axis=1)
+    solved = (condition.right >= needed(threshold, condition.n)).mean(axis=1)
     basis = Basis()
     if threshold in table.headline:
         basis = table.fill(condition.column(f"{SOLVED} {threshold:g}"), condition, solved / len(solved))
