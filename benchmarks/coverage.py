@@ -1,8 +1,8 @@
 """Coverage of the intervals in `shoal.stats`, and power, on populations where the truth is known.
 
     python benchmarks/coverage.py                   coverage at 20, 100 and 1,000 clusters
-    python benchmarks/coverage.py --small           few seeds, cases and templates
-    python benchmarks/coverage.py --small seeds     only the rows whose name contains "seeds"
+    python benchmarks/coverage.py --small           few cases and templates
+    python benchmarks/coverage.py --small SEAT      only the rows whose name contains "SEAT"
 
 It prints tables of docs/studies/interval-coverage.md; tests/stats/ runs quick versions of the same populations.
 """
@@ -42,7 +42,6 @@ from shoal.stats.resampling import (
     degrees_of_freedom,
     paired_table,
 )
-from shoal.stats.seeds import recipe_difference
 
 Floats = NDArray[np.float64]
 
@@ -187,7 +186,6 @@ class Promise:
 
 
 COVERS, ERRS, FINDS = "95", "at most 5", "80"
-RUN_SD = 0.05
 
 
 def templates(rng: Generator, rate: float, number: int, size: int, alike: float) -> ClusterTable:
@@ -203,25 +201,6 @@ def changes(rng: Generator, cases: int, worse: float, better: float) -> ClusterT
     """Two models on the same cases, new and old, of which so many got worse and better."""
     kind = rng.choice(3, size=cases, p=[worse, better, 1 - worse - better])
     return paired_table(kind == 1, kind == 0)
-
-
-def recipes(
-    rng: Generator,
-    functionalities: int,
-    cases: int,
-    runs: tuple[int, int],
-    *,
-    by_template: bool,
-) -> tuple[list[Floats], list[Floats], list[NDArray[np.int64]] | None]:
-    """Outcomes of two recipes alike on average, whose runs have an SD of five points; in templates of five cases."""
-    shifts = [rng.normal(0, RUN_SD, number) for number in runs]
-    sides: tuple[list[Floats], list[Floats]] = ([], [])
-    for _ in range(functionalities):
-        difficulty = rng.beta(2.4, 0.8, cases // 5).repeat(5) if by_template else rng.beta(2.4, 0.8, cases)
-        for side, shift in zip(sides, shifts, strict=True):
-            chances = np.clip(difficulty[:, None] + shift, 0, 1)
-            side.append((rng.random((cases, len(shift))) < chances).astype(np.float64))
-    return (*sides, [np.arange(cases) // 5] * functionalities if by_template else None)
 
 
 def rates_and_means() -> Iterator[Promise]:
@@ -276,27 +255,6 @@ def rates_and_means() -> Iterator[Promise]:
         return covers(replicate_t_interval(float(shares.mean()), drawn, degrees=2), 0.6)
 
     yield Promise("StereoSet, replicate_t_interval", "3 terms x 10", COVERS, three_terms)
-
-
-def seeds() -> Iterator[Promise]:
-    sizes = ((1, 20, False), (1, 80, False), (1, 80, True), (5, 20, False))
-    for functionalities, cases, by_template in sizes:
-        for runs in ((2, 2), (3, 3), (5, 5), (2, 5)):
-
-            def alarms(
-                rng: Generator,
-                functionalities: int = functionalities,
-                cases: int = cases,
-                by_template: bool = by_template,
-                runs: tuple[int, int] = runs,
-            ) -> bool:
-                new, old, clusters = recipes(rng, functionalities, cases, runs, by_template=by_template)
-                p = recipe_difference(new, old, clusters).p
-                return p is not None and p <= 0.05
-
-            size = f"{runs[0]} v. {runs[1]}, {functionalities} x {cases}"
-            size += " in templates" if by_template else ""
-            yield Promise("two recipes, seeds: false alarms", size, ERRS, alarms, 0.5)
 
 
 def associations() -> Iterator[Promise]:
@@ -370,7 +328,7 @@ def powers() -> Iterator[Promise]:
         yield Promise("smallest difference, sign test", size, FINDS, is_found)
 
 
-SMALL = (rates_and_means, seeds, associations, reliabilities, powers)
+SMALL = (rates_and_means, associations, reliabilities, powers)
 
 
 def print_promises(repetitions: int, wanted: str) -> None:
@@ -391,7 +349,7 @@ def print_promises(repetitions: int, wanted: str) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--repetitions", type=int, default=2000)
-    parser.add_argument("--small", nargs="?", const="", metavar="NAME", help="few seeds, cases, templates")
+    parser.add_argument("--small", nargs="?", const="", metavar="NAME", help="few cases and templates")
     chosen = parser.parse_args(arguments)
     if chosen.small is not None:
         print_promises(chosen.repetitions, chosen.small)

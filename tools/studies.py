@@ -181,12 +181,11 @@ SMALL = (
     ("rate, cluster_wilson", "3 templates x 20, .8"),
     ("difference, paired t", "1 x 5, one case in ten changed"),
     ("suite score, macro_wilson", "30 x 5, .8"),
-    ("two recipes, seeds: false alarms", "2 v. 2, 1 x 80"),
 )
 
 
 def small_samples() -> Iterator[str]:
-    """Yield what remains of the promises with few templates, cases and seeds."""
+    """Yield what remains of the promises with few templates and cases."""
     rows = []
     for what, size in SMALL:
         (row,) = select(read("coverage/small-samples.csv"), what=what, size=size)

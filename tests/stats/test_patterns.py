@@ -1,18 +1,11 @@
 """Pattern accuracy and what it is compared with: the values of docs/method/merge.md 4.6, 4.7 and beyond.md 7.15."""
 
-import numpy as np
 import pytest
 
 from shoal.stats.patterns import (
     independence_reference,
-    is_solved,
     needed,
-    sample_accuracy,
 )
-
-
-def share(right, n, threshold):
-    return float(np.mean(is_solved(right, n, threshold)))
 
 
 def test_the_worked_references(worked):
@@ -29,7 +22,3 @@ def test_the_worked_references(worked):
 )
 def test_thresholds_are_whole_numbers_of_variants(threshold, n, expected):
     assert needed(threshold, n) == expected
-
-
-def test_unequal_problems_are_weighed_by_problem_not_by_variant():
-    assert share([1, 0], [1, 9], 1.0) == 0.5 and sample_accuracy([1, 0], [1, 9]) == 0.1

@@ -28,7 +28,7 @@ from .intervals import (
     wilson,
 )
 from .paired import generalization_score, randomisation_p
-from .resampling import ClusterTable, distinct_rows, paired_table, run_tables
+from .resampling import ClusterTable, distinct_rows, paired_table, run_table
 
 Floats = NDArray[np.float64]
 Score = Callable[[Floats, Floats], Floats]
@@ -85,8 +85,8 @@ def pair(
     >>> toy.value(generalization_score, METHOD).round(4).tolist()  # of 1 and 1/3
     [0.5]
     """
-    tables = run_tables([baseline, method], None)
-    (iid,) = run_tables([[baseline_iid], [method_iid]], None)
+    tables = map(run_table, zip(baseline, method, strict=True))
+    iid = run_table((baseline_iid, method_iid))
     seeds = np.shape(baseline_iid)[1]
     ordered = tuple(sorted(tables, key=lambda table: table.content))
     rates = np.concatenate([_rates(table.totals[None], seeds) for table in ordered])

@@ -11,7 +11,6 @@ import scipy  # its parts are imported at their first use
 from numpy.typing import ArrayLike, NDArray
 
 from .intervals import Interval, t_quantile
-from .resampling import ClusterTable, distinct_rows, sum_by_cluster
 
 Floats = NDArray[np.float64]
 
@@ -29,26 +28,6 @@ def needed(threshold: float, n: ArrayLike) -> Floats:
     return least
 
 
-def is_solved(right: ArrayLike, n: ArrayLike, threshold: float) -> Floats:
-    """Return 1 for each problem with enough right variants, else 0; NaN for one without variants.
-
-    >>> is_solved([20, 19, 10], [20, 20, 20], 0.95).tolist()
-    [1.0, 1.0, 0.0]
-    """
-    counts = np.asarray(n, np.float64)
-    return np.where(counts > 0, np.asarray(right, np.float64) >= needed(threshold, counts), np.nan)
-
-
-def sample_accuracy(right: ArrayLike, n: ArrayLike) -> float:
-    """Return the share of right variants; NaN without variants.
-
-    >>> round(sample_accuracy([20, 19, 10], [20, 20, 20]), 6)
-    0.816667
-    """
-    total = float(np.sum(n))
-    return float(np.sum(right)) / total if total else math.nan
-
-
 # Reference
 
 
@@ -63,13 +42,7 @@ def independence_reference(n: ArrayLike, accuracy: float, threshold: float) -> f
     return float(np.mean(scipy.special.bdtrc(least - 1, counts, accuracy)))
 
 
-# Rates of variants
-
-
-def variant_table(right: ArrayLike, n: ArrayLike, clusters: ArrayLike) -> ClusterTable:
-    """Return the sums of each cluster of problems for a rate of variants: (right, variants)."""
-    columns = [np.asarray(column, np.float64) for column in (right, n)]
-    return ClusterTable(*distinct_rows(sum_by_cluster(columns, clusters)))
+# Drop
 
 
 def drop_interval(originals: Floats, right: Floats, n: Floats, clusters: ArrayLike) -> tuple[float, Interval]:

@@ -72,7 +72,7 @@ def cluster_table(values: ArrayLike, clusters: ArrayLike | None = None) -> Clust
     >>> rate(table)
     0.8
     """
-    column = _as_column(values)
+    column = np.asarray(values, np.float64)
     return _table([column], ~np.isnan(column), clusters)
 
 
@@ -81,7 +81,7 @@ def paired_table(values_a: ArrayLike, values_b: ArrayLike, clusters: ArrayLike |
 
     A case that does not apply to either of the two counts for neither (`docs/method/beyond.md` 7.7).
     """
-    a, b = _as_column(values_a), _as_column(values_b)
+    a, b = np.asarray(values_a, np.float64), np.asarray(values_b, np.float64)
     return _table([a, b], ~(np.isnan(a) | np.isnan(b)), clusters)
 
 
@@ -135,7 +135,8 @@ def sharing(clusters: Sequence[ArrayLike], values: Sequence[ArrayLike]) -> float
     """
     # Every sum is exact (fsum): the same number, but for its sign, whatever the order and names of cases and clusters.
     samples = [
-        (np.asarray(names), _as_column(column)) for names, column in zip(clusters, values, strict=True)
+        (np.asarray(names), np.asarray(column, np.float64))
+        for names, column in zip(clusters, values, strict=True)
     ]
     samples = [(names[~np.isnan(column)], column[~np.isnan(column)]) for names, column in samples]
     samples = [(names, column) for names, column in samples if len(column)]
@@ -167,10 +168,6 @@ def _sums_of(codes: NDArray[np.int64], values: Floats) -> Floats:
     ordered = values[np.argsort(codes, kind="stable")].tolist()
     ends = np.cumsum(np.bincount(codes)).tolist()
     return np.array([math.fsum(ordered[start:end]) for start, end in zip([0, *ends], ends, strict=False)])
-
-
-def _as_column(values: ArrayLike) -> Floats:
-    return np.asarray(values, dtype=np.float64)
 
 
 def _table(
@@ -209,19 +206,13 @@ def _in_order(tables: Sequence[ClusterTable]) -> list[ClusterTable]:
     return sorted(tables, key=lambda table: table.content)
 
 
-def run_tables(
-    sides: Sequence[Sequence[ArrayLike]], clusters: Sequence[ArrayLike] | None
-) -> list[ClusterTable]:
-    """Return a table per functionality with, for each side, a sum per run and then a count per run.
+def run_table(sides: Sequence[ArrayLike]) -> ClusterTable:
+    """Return a table of single cases with, for each side, a sum per run and then a count per run.
 
-    A side has one items × runs matrix per functionality; NaN entries count for nothing.
+    A side is a cases × runs matrix; NaN entries count for nothing.
     """
-    names = clusters if clusters is not None else [None] * len(sides[0])
-    tables = []
-    for *matrices, cluster in zip(*sides, names, strict=True):
-        columns: list[Floats] = []
-        for matrix in matrices:
-            values = np.asarray(matrix, dtype=np.float64)
-            columns += [*np.nan_to_num(values).T, *(~np.isnan(values)).astype(np.float64).T]
-        tables.append(ClusterTable(*distinct_rows(sum_by_cluster(columns, cluster))))
-    return tables
+    columns: list[Floats] = []
+    for side in sides:
+        values = np.asarray(side, dtype=np.float64)
+        columns += [*np.nan_to_num(values).T, *(~np.isnan(values)).astype(np.float64).T]
+    return ClusterTable(*distinct_rows(sum_by_cluster(columns, None)))

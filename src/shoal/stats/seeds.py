@@ -3,23 +3,17 @@
 Drawing two or three seeds again cannot leave their range, so their part is Student's, and an interval combines
 distances whose squares add (Zou & Donner 2008, "MOVER"):
 
-    reach² = (reach over cases)² + (t · error over seeds)² - z² · noise
-
-`noise` is the variance that single outcomes add to the seeds' scores and to the cases' alike, here counted once. Seeds
-never make an interval narrower. p is the level at which the same interval reaches the null. One run against several
-shows no variance of its recipe: p is undefined, and the interval is for these runs only.
+    reach² = (reach over cases)² + (t · error over seeds)²
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .intervals import Interval, normal_quantile, p_where, paired_t, t_quantile
-from .resampling import ClusterTable, paired_table, run_tables, sharing
+from .intervals import Interval, p_where, t_quantile
 
 Floats = NDArray[np.float64]
 IntervalAt = Callable[[float], Interval]
@@ -32,8 +26,6 @@ class SeedError:
 
     parts: tuple[tuple[float, float], ...] = ()
     """Standard errors that add up as their squares do, each with its degrees of freedom."""
-    noise: float = 0.0
-    """The part of the squared error that the variance over cases contains as well."""
 
     @property
     def error(self) -> float:
@@ -45,18 +37,18 @@ class SeedError:
 
     def p(self, value: float) -> float:
         """Return the two-sided p of a difference for new seeds on the same cases."""
-        return composed_p(value, lambda level: (value, value), self)
+        return 1.0 if value == 0 else p_where(lambda level: self.reach(level) < abs(value))
 
 
-def error_of_mean(by_seed: ArrayLike, noise: float = 0.0) -> SeedError:
+def error_of_mean(by_seed: ArrayLike) -> SeedError:
     """Return the error of the mean of one recipe's seeds, or of differences of paired seeds (Student 1908)."""
     scores = np.asarray(by_seed, dtype=np.float64)
     if len(scores) < 2:
         return SeedError()
-    return SeedError(((float(scores.std(ddof=1)) / math.sqrt(len(scores)), len(scores) - 1),), noise)
+    return SeedError(((float(scores.std(ddof=1)) / math.sqrt(len(scores)), len(scores) - 1),))
 
 
-def error_of_difference(first: ArrayLike, second: ArrayLike, noise: float = 0.0) -> SeedError:
+def error_of_difference(first: ArrayLike, second: ArrayLike) -> SeedError:
     """Return the error of the difference of two recipes, each with at least two seeds (Welch 1947).
 
     With unequal numbers Welch's test errs (2 against 10 seeds: false alarms in 10 %), so each recipe brings its own t.
@@ -68,10 +60,10 @@ def error_of_difference(first: ArrayLike, second: ArrayLike, noise: float = 0.0)
     squares = [float(side.var(ddof=1)) / len(side) for side in sides]
     if sizes[0] != sizes[1]:
         parts = tuple((math.sqrt(square), size - 1.0) for square, size in zip(squares, sizes, strict=True))
-        return SeedError(parts, noise)
+        return SeedError(parts)
     total, free = sum(squares), sizes[0] - 1
     degrees = free * total**2 / sum(square**2 for square in squares) if total > 0 else 2.0 * free
-    return SeedError(((math.sqrt(total), degrees),), noise)
+    return SeedError(((math.sqrt(total), degrees),))
 
 
 PRIOR_DEGREES = 4.0
@@ -118,111 +110,6 @@ def moderated_errors(first: ArrayLike, second: ArrayLike, cases: ArrayLike) -> l
 def composed(value: float, cases: IntervalAt, seeds: SeedError, level: float = 0.95) -> Interval:
     """Return the interval for new cases and new seeds."""
     low, high = cases(level)
-    added = max(0.0, seeds.reach(level) ** 2 - normal_quantile(level) ** 2 * seeds.noise)
+    added = seeds.reach(level) ** 2
     below, above = (math.sqrt(max(0.0, distance) ** 2 + added) for distance in (value - low, high - value))
     return value - below, value + above
-
-
-def composed_p(value: float, cases: IntervalAt, seeds: SeedError) -> float:
-    """Return the two-sided p: one minus the level at which the composed interval reaches 0."""
-    if value == 0:
-        return 1.0
-
-    def excludes(level: float) -> bool:
-        low, high = composed(value, cases, seeds, level)
-        return low > 0 if value > 0 else high < 0
-
-    return p_where(excludes)
-
-
-@dataclass(frozen=True, slots=True)
-class RecipeEstimate:
-    """A difference of two recipes, for new seeds and new cases."""
-
-    value: float
-    n: int
-    """Cases that all runs of both recipes answered."""
-    interval: Interval | None
-    """For one run a side, of these runs; None for one run against several."""
-    p: float | None
-    """Two-sided; None for one run against several."""
-
-
-def recipe_difference(
-    new: Sequence[ArrayLike],
-    old: Sequence[ArrayLike],
-    clusters: Sequence[ArrayLike] | None = None,
-) -> RecipeEstimate:
-    """Return the difference of two recipes' (macro) pass rates, new minus old, on cases with an outcome in every run.
-
-    Each recipe has at least two seeds. Exchanging new and old changes the sign only.
-    """
-    news, olds, names = _on_common_cases(new, old, clusters)
-    runs = news[0].shape[1], olds[0].shape[1]
-    tables = run_tables([news, olds], names)
-    new_scores, new_pulls = _scores(tables, slice(2 * runs[0]))
-    old_scores, old_pulls = _scores(tables, slice(2 * runs[0], None))
-    value, n = _mean(new_scores) - _mean(old_scores), sum(map(len, names))
-    means = [(first.mean(axis=1), second.mean(axis=1)) for first, second in zip(news, olds, strict=True)]
-    shared = 1.0 if clusters is None else sharing(names, [first - second for first, second in means])
-    by_case = paired_t(
-        [
-            paired_table(first, second, clusters_of)
-            for (first, second), clusters_of in zip(means, names, strict=True)
-        ],
-        shared,
-    )
-    noise = _noise(tables, new_pulls) + _noise(tables, old_pulls)
-    seeds = error_of_difference(new_scores, old_scores, noise)
-    low, high = composed(value, by_case.interval, seeds)
-    p = composed_p(value, by_case.interval, seeds)
-    return RecipeEstimate(value, n, (max(-1.0, low), min(1.0, high)), p)
-
-
-def _on_common_cases(
-    new: Sequence[ArrayLike], old: Sequence[ArrayLike], clusters: Sequence[ArrayLike] | None
-) -> tuple[list[Floats], list[Floats], list[NDArray[Any]]]:
-    """Return both sides on the cases without NaN in any run, and their clusters."""
-    news, olds, names = [], [], []
-    for number, sides in enumerate(zip(new, old, strict=True)):
-        first, second = (np.asarray(side, dtype=np.float64) for side in sides)
-        known = ~np.isnan(np.hstack([first, second])).any(axis=1)
-        clusters_of = np.arange(len(first)) if clusters is None else np.asarray(clusters[number])
-        news.append(first[known])
-        olds.append(second[known])
-        names.append(clusters_of[known])
-    return news, olds, names
-
-
-def _scores(tables: Sequence[ClusterTable], columns: slice) -> tuple[Floats, list[Floats]]:
-    """Return the macro mean of each seed, and how each cluster (a distinct row of a table) pulls at it.
-
-    `columns` are a side's sums by seed, then its counts by seed. The pull is linearised: (sum - rate · count) / cases.
-    """
-    rates, pulls = [], []
-    for table in tables:
-        sums, counts = np.split(table.rows[:, columns], 2, axis=1)
-        cases = table.counts @ counts
-        with np.errstate(invalid="ignore", divide="ignore"):
-            rate = (table.counts @ sums) / cases
-            pulls.append((sums - rate * counts) / cases / len(tables))
-        rates.append(rate)
-    # fsum: the same number whatever the order of functionalities.
-    scores = np.array([math.fsum(by_table) / len(tables) for by_table in np.transpose(rates)])
-    return scores, pulls
-
-
-def _noise(tables: Sequence[ClusterTable], pulls: Sequence[Floats]) -> float:
-    """Return what outcomes add to the variance of the mean over seeds that neither a seed nor a cluster explains."""
-    total = []
-    for table, pull in zip(tables, pulls, strict=True):
-        seeds, clusters = pull.shape[1], table.clusters
-        if seeds > 1 and clusters > 1:
-            residual = pull - pull.mean(axis=1, keepdims=True)
-            within = float((table.counts @ residual**2).sum()) / (seeds * (seeds - 1))
-            total.append(clusters / (clusters - 1) * within)
-    return math.fsum(total)
-
-
-def _mean(scores: Floats) -> float:
-    return math.fsum(scores) / len(scores)

@@ -24,7 +24,7 @@ from ...stats.intervals import Interval, in_agreement, paired_t
 from ...stats.multiplicity import holm
 from ...stats.paired import generalization_score, sign_flip_test, sign_test
 from ...stats.resampling import paired_table
-from ...stats.seeds import SeedError, composed, composed_p, error_of_difference, error_of_mean
+from ...stats.seeds import SeedError, composed, error_of_difference, error_of_mean
 from . import wording
 from .settings import Settings
 from .trainings import HOLD_OUTS, Floats, Scenario
@@ -137,7 +137,7 @@ def welch(by_seed: Floats, error: SeedError) -> tuple[float, float]:
     """Return the difference of two recipes' mean scores, and the p of Welch's t test."""
     old, new = (math.fsum(side) / len(side) for side in by_seed.tolist())
     value = new - old
-    return value, composed_p(value, lambda level: (value, value), error)
+    return value, error.p(value)
 
 
 def _clipped(interval: Interval) -> Interval:

@@ -115,11 +115,12 @@ FORMS = {
 
 def audit_measures(settings: Settings, cases: Sequence[Case], labels: Sequence[str]) -> list[Measure]:
     """Return how often variants, and their originals, keep their label by the judgements."""
+    if not settings.audited:
+        return []
     copied = {
         item_id(case, position): ("variants" if position else "originals", label)
         for case in cases
         for position, label in enumerate(case.labels or ())
-        if settings.audited
     }
     judged = _read_judgements(settings.audited, {*copied}, labels)
     measures = []
@@ -130,7 +131,7 @@ def audit_measures(settings: Settings, cases: Sequence[Case], labels: Sequence[s
             measures.append(
                 Measure("label preservation", value, len(hits), {"audited": kind}, interval, "wilson")
             )
-    if settings.audited and not judged:
+    if not judged:
         raise DataError(f"{some(settings.audited)}: no text has a label", fix="fill in the column label")
     return measures
 
@@ -139,8 +140,6 @@ def _read_judgements(paths: Sequence[str], known: set[str], labels: Sequence[str
     """Return the label of every judged id; an unknown id or label, or two labels of one id, is an error."""
     judged: dict[str, str] = {}
     for path in paths:
-        if not Path(path).is_file():
-            raise PlanError(f"audited = {path!r}: no such file", fix="the file that the page saved")
         for line, row in open_rows(Path(path)).rows:
             where, name = f"{path}, line {line}", str(row.get("id") or "")
             label = str(row.get("label") or "").strip()

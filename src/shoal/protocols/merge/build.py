@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from ...core.records import Case, Large, Measure
 from ...models.interface import WordFiller
 from ...training.stage import Progress, silent
 from ..base import Built, identity
-from .draws import STEPS, Drawn, Pool, draw, filter_suggestions
+from .draws import STEPS, Drawn, draw, filter_suggestions
 from .problems import Problem, ProblemSet, read_groups, read_problems
 from .settings import WORD_CLASSES, Settings, WordClass
 from .suggest import load_suggesters, suggest
@@ -87,19 +88,26 @@ class Entry:
     drawn: Sequence[Drawn]
     """Variants and patterns of each condition; empty if there are too few variants."""
 
+    @property
+    def classes(self) -> set[str]:
+        """Return the word classes with variants, and "" for all; empty without variants."""
+        patterns = self.drawn[0]["patterns"] if self.drawn else ()
+        return {pattern["groups"].get("word class", "") for pattern in patterns}
+
 
 def _generate(settings: Settings, progress: Progress, so_far: Path | None) -> Built:
     problem_set, tagger = read_problems(settings), load_tagger()
     suggesters = load_suggesters(settings.suggesters)
-    funnel = Funnel(settings, problem_set)
+    problems = problem_set.problems
+    entries = list(_search(problems, suggesters, settings, tagger, progress, so_far))
+    if not any(entry.drawn for entry in entries):
+        raise _no_variants(settings, entries)
     cases: list[Case] = []
-    searched = _search(problem_set.problems, suggesters, settings, tagger, progress, so_far)
-    for problem, entry in zip(problem_set.problems, searched, strict=True):
-        funnel.add(problem, entry)
+    for problem, entry in zip(problems, entries, strict=True):
         cases += [_variant_case(problem, drawn) for drawn in entry.drawn] or [_seed_case(problem)]
-    if not funnel.varied:
-        raise funnel.nothing_left()
-    return _built(settings, problem_set, cases, funnel.measures(), suggesters=list(suggesters))
+    rows = [_statistics(settings, problem_set, entries, name) for name in ("", *WORD_CLASSES)]
+    counts = [*_funnel(settings, problem_set, entries), *chain(*rows)]
+    return _built(settings, problem_set, cases, counts, suggesters=list(suggesters))
 
 
 def _seed_case(problem: Problem) -> Case:
@@ -133,22 +141,16 @@ def _search(
     """Yield the entry of every problem: finished ones from the progress file, then new ones, which are added to it."""
     lines = None
     if path:
-        head = json.dumps({"variants of": _search_id(settings, problems)}).encode() + b"\n"
-        lines = ResumableLines(path, _is_entry, head=head)
+        # What decides variants, with the content of the data and the suggesters' weights.
+        search = [settings.VERSION, identity(settings, "cases"), [asdict(problem) for problem in problems]]
+        key = hashlib.sha256(json.dumps(search, sort_keys=True, default=str).encode()).hexdigest()[:16]
+        lines = ResumableLines(path, _is_entry, head=json.dumps({"variants of": key}).encode() + b"\n")
     start = lines.blocks if lines else 0
     try:
         yield from map(_read_entry, lines.lines() if lines else ())
         for first in range(start - start % BLOCK, len(problems), BLOCK):
             block = problems[first : first + BLOCK]
-            pools = list(search_block(block, suggesters, tagger))[max(0, start - first) :]
-            entries = [
-                Entry(
-                    [(word.target.word, word.target.word_class, word.counts) for word in pool.words],
-                    pool.shared,
-                    draw(pool, settings, tagger, list(suggesters)),
-                )
-                for pool in pools
-            ]
+            entries = list(search_block(block, suggesters, settings, tagger))[max(0, start - first) :]
             if lines:
                 lines.append(json.dumps(asdict(entry), ensure_ascii=False) + "\n" for entry in entries)
             yield from entries
@@ -159,26 +161,23 @@ def _search(
 
 
 def search_block(
-    problems: Sequence[Problem], suggesters: Mapping[str, WordFiller], tagger: Tagger
-) -> Iterator[Pool]:
-    """Yield the pool of each problem; all blanks go to a suggester together."""
-    pools, words = [], []
-    for problem in problems:
-        targets, shared = find_targets(problem.texts, tagger)
-        pools.append((Pool(problem, shared=shared), targets))
-        words += [(problem.texts, target) for target in targets]
+    problems: Sequence[Problem], suggesters: Mapping[str, WordFiller], settings: Settings, tagger: Tagger
+) -> Iterator[Entry]:
+    """Yield the entry of each problem; all blanks go to a suggester together."""
+    found = [find_targets(problem.texts, tagger) for problem in problems]
+    words = [
+        (problem.texts, each)
+        for problem, (targets, _) in zip(problems, found, strict=True)
+        for each in targets
+    ]
     suggested = iter(suggest(suggesters, words))
-    for pool, targets in pools:
-        for target in targets:
-            if usable := next(suggested):
-                pool.words.append(filter_suggestions(pool.problem.texts, target, usable, tagger))
-        yield pool
-
-
-def _search_id(settings: Settings, problems: Sequence[Problem]) -> str:
-    """Return a hash of the problems and of what decides variants; reads the data and the suggesters' weights."""
-    content = [settings.VERSION, identity(settings, "cases"), [asdict(problem) for problem in problems]]
-    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()[:16]
+    for problem, (targets, shared) in zip(problems, found, strict=True):
+        usable = [(target, next(suggested)) for target in targets]
+        filtered = [
+            filter_suggestions(problem.texts, target, each, tagger) for target, each in usable if each
+        ]
+        counts = [(word.target.word, word.target.word_class, word.counts) for word in filtered]
+        yield Entry(counts, shared, draw(problem, filtered, settings, tagger, list(suggesters)))
 
 
 def _read_entry(line: bytes) -> Entry:
@@ -195,82 +194,67 @@ def _is_entry(line: bytes) -> bool:
 # Counts
 
 
-class Funnel:
-    """Numbers of problems, words and variants left after each step."""
+def _funnel(settings: Settings, problem_set: ProblemSet, entries: Sequence[Entry]) -> Iterator[Measure]:
+    """Yield the numbers of problems, words and variants left after each step, each with the previous one as its n."""
+    read = problem_set.rows
+    problems = {
+        "read": read,
+        "with a gold label": read - problem_set.dropped.get("no gold label", 0),
+        "taken": len(entries),
+        "with a word to replace": sum(bool(entry.shared) for entry in entries),
+        "with suggestions": sum(bool(entry.words) for entry in entries),
+        f"with {settings.sample} suggestions for a class": sum(bool(entry.drawn) for entry in entries),
+    }
+    yield from _counts("problems", problems, {})
+    drawn: Counter[str] = Counter()
+    for each in (each for entry in entries for each in entry.drawn):
+        drawn[each["condition"]] += len(each["variants"])
+    first, *others = settings.filters
+    under_first = {"drawn under the first filter": drawn[first]} if others else {}
+    for name in ("", *WORD_CLASSES):
+        words = [row for entry in entries for _, word_class, row in entry.words if name in ("", word_class)]
+        left = {step: sum(row[step] for row in words) for step in STEPS}
+        more = {} if name else {**under_first, "drawn": drawn.total()}
+        yield from _counts("variants", {**left, **more}, {"word class": name} if name else {})
 
-    def __init__(self, settings: Settings, problem_set: ProblemSet) -> None:
-        self.settings, self.problem_set = settings, problem_set
-        self.shared = self.suggested = self.varied = 0
-        self.steps: dict[str, Counter[str]] = {name: Counter() for name in ("", *WORD_CLASSES)}
-        self.labels: dict[str, Counter[str]] = {name: Counter() for name in ("", *WORD_CLASSES)}
-        """Problems with variants by label, over all and by word class."""
-        self.left: Counter[str] = Counter()
-        """Suggestions of these problems after the last filter, over all and by word class."""
-        self.drawn: Counter[str] = Counter()
-        """Variants by filter."""
-        self.most = (0, "")
 
-    def add(self, problem: Problem, entry: Entry) -> None:
-        """Count one problem."""
-        self.shared += bool(entry.shared)
-        self.suggested += bool(entry.words)
-        self.varied += bool(entry.drawn)
-        for word, word_class, counts in entry.words:
-            self.most = max(self.most, (counts[STEPS[-1]], word))
-            for name in ("", word_class):
-                self.steps[name].update(counts)
-        for drawn in entry.drawn:
-            self.drawn[drawn["condition"]] += len(drawn["variants"])
-        for drawn in entry.drawn[:1]:
-            classes = {pattern["groups"].get("word class", "") for pattern in drawn["patterns"]}
-            for name in classes:
-                self.labels[name][problem.label] += 1
-            for _, name, counts in entry.words:
-                if name in classes:
-                    self.left.update({"": counts[STEPS[-1]], name: counts[STEPS[-1]]})
+def _statistics(
+    settings: Settings, problem_set: ProblemSet, entries: Sequence[Entry], word_class: str
+) -> Iterator[Measure]:
+    """Yield a row of the poster's Table 1: problems, suggestions per problem, labels, variants in a draw."""
+    rows = [
+        (problem.label, entry)
+        for problem, entry in zip(problem_set.problems, entries, strict=True)
+        if word_class in entry.classes
+    ]
+    problems, groups = len(rows), {"word class": word_class} if word_class else {}
+    if word_class:
+        yield Measure("problems", float(problems), sum(bool(entry.drawn) for entry in entries), groups)
+    patterns = problems if word_class else sum(len(entry.classes - {""}) for entry in entries)
+    in_a_draw = {**groups, "step": "in a draw"}
+    yield Measure("variants", float(patterns * settings.sample), problems, in_a_draw)
+    left = sum(
+        counts[STEPS[-1]]
+        for _, entry in rows
+        for _, name, counts in entry.words
+        if name in entry.classes and word_class in ("", name)
+    )
+    yield Measure("suggestions per problem", left / problems if problems else None, problems, groups)
+    for label in problem_set.labels:
+        count = sum(other == label for other, _ in rows)
+        yield Measure("problems", float(count), problems, {**groups, "label": label})
 
-    def measures(self) -> Iterator[Measure]:
-        """Yield the counts, each with the previous one as its n."""
-        read = self.problem_set.rows
-        problems = {
-            "read": read,
-            "with a gold label": read - self.problem_set.dropped.get("no gold label", 0),
-            "taken": len(self.problem_set.problems),
-            "with a word to replace": self.shared,
-            "with suggestions": self.suggested,
-            f"with {self.settings.sample} suggestions for a class": self.varied,
-        }
-        yield from _counts("problems", problems, {})
-        first, *others = self.settings.filters
-        drawn = {"drawn under the first filter": self.drawn[first]} if others else {}
-        for name, steps in self.steps.items():
-            more = {} if name else {**drawn, "drawn": self.drawn.total()}
-            left = {step: steps[step] for step in STEPS}
-            yield from _counts("variants", {**left, **more}, {"word class": name} if name else {})
-        for name, labels in self.labels.items():
-            yield from self._statistics({"word class": name} if name else {}, labels, self.left[name])
 
-    def _statistics(self, groups: dict[str, str], labels: Counter[str], left: int) -> Iterator[Measure]:
-        """Yield a row of the poster's Table 1: problems, suggestions per problem, labels, variants in a draw."""
-        problems = labels.total()
-        if groups:
-            yield Measure("problems", float(problems), self.varied, groups)
-        patterns = problems if groups else sum(each.total() for name, each in self.labels.items() if name)
-        in_a_draw = {**groups, "step": "in a draw"}
-        yield Measure("variants", float(patterns * self.settings.sample), problems, in_a_draw)
-        yield Measure("suggestions per problem", left / problems if problems else None, problems, groups)
-        for label in self.problem_set.labels:
-            yield Measure("problems", float(labels[label]), problems, {**groups, "label": label})
-
-    def nothing_left(self) -> DataError:
-        """Return the error for data in which no problem has enough variants."""
-        most, word = self.most
-        why = f"a word class needs {self.settings.sample} suggestions; at most {most} are left, for {word!r}"
-        return DataError(
-            f'"{self.settings.data}": none of {len(self.problem_set.problems):,} problems has variants',
-            why=why if self.shared else "no problem has a word to replace",
-            fix="a smaller sample, more suggesters, or other data",
-        )
+def _no_variants(settings: Settings, entries: Sequence[Entry]) -> DataError:
+    """Return the error for data in which no problem has enough variants."""
+    left = [(counts[STEPS[-1]], word) for entry in entries for word, _, counts in entry.words]
+    most, word = max(left, default=(0, ""))
+    why = f"a word class needs {settings.sample} suggestions; at most {most} are left, for {word!r}"
+    return DataError(
+        f'"{settings.data}": none of {len(entries):,} problems has variants',
+        why=why if any(entry.shared for entry in entries) else "no problem has a word to replace",
+        fix="a smaller sample, more suggesters, or other data",
+    )
 
 
 def _counts(name: str, counts: Mapping[str, int], groups: Mapping[str, str]) -> Iterator[Measure]:

@@ -11,6 +11,7 @@ search draws the same variants. Scrambled variants are those of the default cond
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -126,13 +127,9 @@ def is_relative(word: str, target: Target, tagger: Tagger) -> bool:
             return True
     if longer.endswith(shorter):
         return longer[: -len(shorter)] in PREFIXES
-    return shorter.endswith(("e", "y")) and _drops_last_letter(shorter, longer)
-
-
-def _drops_last_letter(shorter: str, longer: str) -> bool:
-    """Return whether the longer word adds a suffix after dropping a letter: dance, dancing; happy, happily."""
+    # A letter may be dropped before a suffix: dance, dancing; happy, happily.
     stem = shorter[:-1]
-    if len(stem) < SHORTEST_STEM or not longer.startswith(stem):
+    if not shorter.endswith(("e", "y")) or len(stem) < SHORTEST_STEM or not longer.startswith(stem):
         return False
     ending = longer[len(stem) :]
     return ending in SUFFIXES or (shorter.endswith("y") and ending[:1] == "i" and ending[1:] in SUFFIXES)
@@ -154,49 +151,24 @@ def has_same_class(texts: Example, target: Target, word: str, tagger: Tagger) ->
 # Draws
 
 
-@dataclass(slots=True)
-class Pool:
-    """A problem, the filtered suggestions for its words, and the number of its shared words."""
-
-    problem: Problem
-    words: list[Filtered] = field(default_factory=list)
-    shared: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """One replacement in one problem."""
-
-    texts: Example
-    target: Target
-    candidate: Candidate
-    source: tuple[str, ...]
-    inserted: str
-    """The replacement, or its letters shuffled."""
-
-    def row(self) -> dict[str, Any]:
-        """Return texts, words, class, source and probabilities as plain values."""
-        return {
-            "word": self.target.word,
-            "replacement": self.inserted,
-            "word class": self.target.word_class,
-            "source": list(self.source),
-            "p": {s.model: list(s.probabilities) for s in self.candidate.suggestions},
-            "p of word": {s.model: list(s.of_word) for s in self.candidate.suggestions},
-            "texts": list(self.texts),
-        }
-
-
+Variant = dict[str, Any]
+"""The texts with one word replaced, the words, their class, source and probabilities, as plain values."""
 VariantsByClass = dict[WordClass, list[Variant]]
-
-
 Drawn = dict[str, Any]
 """Condition, variants and patterns of one problem, as plain values."""
 
 
-def draw(pool: Pool, settings: Settings, tagger: Tagger, suggesters: Sequence[str]) -> list[Drawn]:
+def draw(
+    problem: Problem,
+    words: Sequence[Filtered],
+    settings: Settings,
+    tagger: Tagger,
+    suggesters: Sequence[str],
+) -> list[Drawn]:
     """Draw variants of a problem under each condition; none if no class has enough under every condition."""
-    by_condition = {name: _variants_by_class(pool, name, settings, tagger) for name in settings.filters}
+    by_condition = {
+        name: _variants_by_class(problem.texts, words, name, settings, tagger) for name in settings.filters
+    }
     classes = [
         word_class
         for word_class in WORD_CLASSES
@@ -205,27 +177,36 @@ def draw(pool: Pool, settings: Settings, tagger: Tagger, suggesters: Sequence[st
     if not classes:
         return []
     return [
-        _draw(pool.problem, name, {each: variants[each] for each in classes}, settings, suggesters)
+        _draw(problem, name, {each: variants[each] for each in classes}, settings, suggesters)
         for name, variants in by_condition.items()
     ]
 
 
-def _variants_by_class(pool: Pool, condition: str, settings: Settings, tagger: Tagger) -> VariantsByClass:
-    """Return the variants of each word class under a condition, without words that cannot be scrambled."""
-    texts = pool.problem.texts
+def _variants_by_class(
+    texts: Example, words: Sequence[Filtered], condition: str, settings: Settings, tagger: Tagger
+) -> VariantsByClass:
+    """Return the variants of each word class by word and replacement, without words that cannot be scrambled."""
     variants: VariantsByClass = {}
-    for word in pool.words:
-        for candidate, source in word.replacements(condition):
+    for word in sorted(words, key=lambda word: word.target.word):
+        target = word.target
+        for candidate, source in sorted(word.replacements(condition), key=lambda row: row[0].word):
             inserted = candidate.word
             if "scrambled" in settings.filters:
-                rng = _generator("scramble", *texts, word.target.word, candidate.word)
+                rng = _generator("scramble", *texts, target.word, candidate.word)
                 shuffled = _scramble(candidate.word, rng, tagger)
                 if shuffled is None:
                     continue
                 inserted = shuffled if condition == "scrambled" else inserted
-            changed = replace_word(texts, word.target.occurrences, inserted)
-            variant = Variant(changed, word.target, candidate, source, inserted)
-            variants.setdefault(word.target.word_class, []).append(variant)
+            variant = {
+                "word": target.word,
+                "replacement": inserted,
+                "word class": target.word_class,
+                "source": list(source),
+                "p": {each.model: list(each.probabilities) for each in candidate.suggestions},
+                "p of word": {each.model: list(each.of_word) for each in candidate.suggestions},
+                "texts": list(replace_word(texts, target.occurrences, inserted)),
+            }
+            variants.setdefault(target.word_class, []).append(variant)
     return variants
 
 
@@ -254,18 +235,15 @@ def _draw(
         return positions.setdefault(id(variant), len(used))
 
     def samples(variants: Sequence[Variant], size: int, name: str) -> list[list[int]]:
-        ordered = sorted(variants, key=lambda variant: (variant.target.word, variant.candidate.word))
         draws = []
         for number in range(settings.draws):
             rng = _generator(f"{number}", *problem.texts, problem.label, key, name)
-            places = sorted(rng.choice(len(ordered), size, replace=False).tolist())
-            draws.append(sorted(position(ordered[place]) for place in places))
+            places = sorted(rng.choice(len(variants), size, replace=False).tolist())
+            draws.append(sorted(position(variants[place]) for place in places))
         return draws
 
     classes = {name: samples(variants, settings.sample, name) for name, variants in by_class.items()}
-    whole = [
-        sorted(n for draws in classes.values() for n in draws[number]) for number in range(settings.draws)
-    ]
+    whole = [sorted(chain(*draws)) for draws in zip(*classes.values(), strict=True)]
     patterns: list[dict[str, Any]] = [{"groups": {}, "draws": whole}]
     patterns += [{"groups": {"word class": name}, "draws": draws} for name, draws in classes.items()]
     sources: dict[str, list[list[int]]] = {}
@@ -276,8 +254,7 @@ def _draw(
             equal = _equal_sources(by_class, suggesters)
             sources = {name: samples(variants, SOURCE_SAMPLE, name) for name, variants in equal.items()}
     patterns += [{"groups": {"source": name}, "draws": draws} for name, draws in sources.items()]
-    variants = [variant.row() for variant in used.values()]
-    return {"condition": condition, "variants": variants, "patterns": patterns}
+    return {"condition": condition, "variants": [*used.values()], "patterns": patterns}
 
 
 def source_name(source: Sequence[str], suggesters: Sequence[str]) -> str:
@@ -295,8 +272,8 @@ def _equal_sources(by_class: VariantsByClass, suggesters: Sequence[str]) -> dict
     """Return the variants of each source, or nothing if some source has too few."""
     names = [*(f"{name} only" for name in suggesters), source_name(suggesters, suggesters)]
     by_source: dict[str, list[Variant]] = {name: [] for name in names}
-    for variant in (variant for variants in by_class.values() for variant in variants):
-        by_source.get(source_name(variant.source, suggesters), []).append(variant)
+    for variant in sorted(chain(*by_class.values()), key=lambda row: (row["word"], row["replacement"])):
+        by_source.get(source_name(variant["source"], suggesters), []).append(variant)
     return by_source if min(map(len, by_source.values())) >= SOURCE_SAMPLE else {}
 
 
@@ -304,7 +281,7 @@ def _split_by_source(
     variants: Sequence[Variant], whole: Sequence[Sequence[int]], suggesters: Sequence[str]
 ) -> dict[str, list[list[int]]]:
     """Split the drawn variants by source, as the poster does: numbers and problems differ between sources."""
-    names = [source_name(variant.source, suggesters) for variant in variants]
+    names = [source_name(variant["source"], suggesters) for variant in variants]
     return {
         name: [[n for n in draw if names[n - 1] == name] for draw in whole] for name in sorted(set(names))
     }

@@ -6,10 +6,9 @@ cluster, the unit of all intervals.
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 from ...core.errors import DataError, nearest
 from ...core.files import is_data
@@ -21,8 +20,6 @@ from .settings import OURS, Settings
 NO_LABEL = ("-", "-1")
 """Labels of rows on which the annotators did not agree."""
 BUILT_IN_PROBLEMS = 120
-
-Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +71,11 @@ def read_problems(settings: Settings) -> ProblemSet:
     for problem in problems:
         distinct.setdefault((problem.texts, problem.label), problem)
     dropped["duplicates"] = len(problems) - len(distinct)
-    kept = _limited(list(distinct.values()), settings, lambda problem: (*problem.texts, problem.label))
-    dropped["not among `limit`"] = len(distinct) - len(kept)
-    if not kept:
+    if not distinct:
         raise DataError(
             f'"{settings.data}": no problem with a label', fix="check the file and the label column"
         )
-    groups = {problem.id: [problem] for problem in kept}
-    return ProblemSet(groups, _labels(settings, problems), rows, +dropped)
+    return _limited(settings, {problem.id: [problem] for problem in distinct.values()}, rows, dropped)
 
 
 def read_groups(settings: Settings) -> ProblemSet:
@@ -103,17 +97,14 @@ def read_groups(settings: Settings) -> ProblemSet:
                 f"{settings.data}, line {problem.id}: column {settings.group!r} is empty",
                 fix="fill it in or delete the row",
             )
-    labels = _labels(settings, [problem for group in groups.values() for problem in group])
-    kept = {name: groups[name] for name in _limited(list(groups), settings, lambda name: (name,))}
-    sizes = [sum(map(len, some.values())) for some in (groups, kept)]
-    dropped["not among `limit`"] = sizes[0] - sizes[1]
-    if sizes[1] == len(kept):
+    kept = _limited(settings, groups, rows, dropped)
+    if all(len(group) == 1 for group in kept.groups.values()):
         raise DataError(
             f'"{settings.data}": no group of two rows or more',
             why=f"all {len(groups):,} groups have one row",
             fix="group = a column whose values several rows share",
         )
-    return ProblemSet(kept, labels, rows, +dropped)
+    return kept
 
 
 def _read(settings: Settings, columns: Sequence[str] = ()) -> tuple[list[Row], int, Counter[str]]:
@@ -134,20 +125,22 @@ def _read(settings: Settings, columns: Sequence[str] = ()) -> tuple[list[Row], i
     return rows, len(table.rows), Counter({"no gold label": len(table.rows) - len(rows)})
 
 
-def _limited(items: list[Item], settings: Settings, words: Callable[[Item], Sequence[str]]) -> list[Item]:
-    """Return `limit` of the items in their order: those whose words have the smallest hashes."""
-    if settings.limit is None or settings.limit >= len(items):
-        return items
+def _limited(
+    settings: Settings, groups: Mapping[str, Sequence[Problem]], rows: int, dropped: Counter[str]
+) -> ProblemSet:
+    """Return `limit` of the groups in their order, those with the smallest hashes, and the labels of all groups."""
 
-    def key(place: int) -> bytes:
-        return hashlib.sha256("\0".join(("limit 0", *words(items[place]))).encode()).digest()
+    def key(name: str) -> bytes:
+        original = groups[name][0]
+        words = (*original.texts, original.label) if settings.generates else (name,)
+        return hashlib.sha256("\0".join(("limit 0", *words)).encode()).digest()
 
-    return [items[place] for place in sorted(sorted(range(len(items)), key=key)[: settings.limit])]
-
-
-def _labels(settings: Settings, problems: Sequence[Problem]) -> tuple[str, ...]:
-    """Return the label names of the settings, or all labels, whatever `limit` drops."""
-    return settings.label_names or tuple(sorted({problem.label for problem in problems}))
+    chosen = {*sorted(groups, key=key)[: settings.limit]}
+    kept = {name: group for name, group in groups.items() if name in chosen}
+    before, after = (sum(map(len, some.values())) for some in (groups, kept))
+    dropped["not among `limit`"] = before - after
+    labels = sorted({problem.label for group in groups.values() for problem in group})
+    return ProblemSet(kept, settings.label_names or tuple(labels), rows, +dropped)
 
 
 def _label_name(settings: Settings, label: str, where: str) -> str:

@@ -10,7 +10,6 @@ problem by problem.
 """
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,15 +20,8 @@ from numpy.typing import NDArray
 from ...core.measures import FEW_CASES
 from ...core.records import Answers, Basis, Case, Finding, Measure, Measures, Outcome
 from ...stats.intervals import cluster_wilson
-from ...stats.patterns import (
-    drop_interval,
-    independence_reference,
-    is_solved,
-    needed,
-    sample_accuracy,
-    variant_table,
-)
-from ...stats.resampling import cluster_table
+from ...stats.patterns import drop_interval, independence_reference, needed
+from ...stats.resampling import ClusterTable, cluster_table, distinct_rows, sum_by_cluster
 from ..base import Built, Scored
 from ..degeneracy import degenerate
 from . import wording
@@ -45,8 +37,6 @@ SEED, RIGHT, SAID = "seed right", "right", "said"
 """Columns: whether the original is right; whether each example is, the original first; the answers."""
 SOLVED, SHARE = "solved at", "right variants"
 """Columns: how often a problem is solved; its contribution to the sample accuracy."""
-WORST_WORDS = 3
-"""Replacement words that the headline names."""
 
 
 # Patterns of right and wrong variants, by filter, word class and source
@@ -121,21 +111,21 @@ class PatternTable:
     def conditions(self) -> Iterator[Condition]:
         """Yield the conditions by filter: all patterns, then word classes, then sources."""
         parts: dict[tuple[str, Groups], list[tuple[int, list[list[int]]]]] = {}
-        original = [0] if self.settings.counts_seed else []
         for position, case in enumerate(self.cases):
             name = case.groups.get("filter", "")
             for pattern in case.meta.get("patterns", ()):
                 # Word classes and sources are split under the first filter only.
                 if not pattern["groups"] or name in self.filters[:1]:
-                    draws = [[*original, *draw] for draw in pattern["draws"]]
                     key = name, tuple(pattern["groups"].items())
-                    parts.setdefault(key, []).append((position, draws))
-        for name in self.filters or [""]:
-            for key in sorted(
-                (key for key in parts if key[0] == name), key=lambda key: _reading_order(key[1])
-            ):
-                groups = {**dict(key[1]), **({"filter": name} if self.base else {})}
-                yield self._condition(groups, {"filter": name} if name else {}, parts[key])
+                    parts.setdefault(key, []).append((position, pattern["draws"]))
+        for name, groups in sorted(parts, key=self._reading_order):
+            shown = {**dict(groups), **({"filter": name} if self.base else {})}
+            yield self._condition(shown, {"filter": name} if name else {}, parts[name, groups])
+
+    def _reading_order(self, key: tuple[str, Groups]) -> tuple[int, int, Groups]:
+        name, groups = key
+        kind = ["", "word class", "source"].index(groups[0][0] if groups else "")
+        return self.filters.index(name) if name else 0, kind, groups
 
     def _condition(
         self,
@@ -143,10 +133,11 @@ class PatternTable:
         only: Mapping[str, str],
         patterns: Sequence[tuple[int, list[list[int]]]],
     ) -> Condition:
+        original = [0] if self.settings.counts_seed else []
         errors, right, n, places = 0, [], [], []
         for position, draws in patterns:
-            drawn = [self.right[position][draw] for draw in draws]
-            used = sorted({place for draw in draws for place in draw})
+            drawn = [self.right[position][[*original, *draw]] for draw in draws]
+            used = sorted({*original}.union(*draws))
             errors += int(np.isnan(self.right[position][used]).sum())
             known = [float((~np.isnan(hits)).sum()) for hits in drawn]
             if min(known) > 0:
@@ -163,11 +154,6 @@ def _correctness(cases: Sequence[Case], answers: Answers) -> list[Floats]:
     hits = (np.array(answers.labels)[answers.predictions] == expected).astype(np.float64)
     hits[list(answers.errors)] = np.nan
     return np.split(hits, np.cumsum([len(case.examples) for case in cases])[:-1])
-
-
-def _reading_order(groups: Groups) -> tuple[int, Groups]:
-    kinds = ["", "word class", "source"]
-    return (kinds.index(groups[0][0]) if groups else 0, groups)
 
 
 def _as_list(values: Floats) -> list[float | None]:
@@ -242,8 +228,9 @@ def _seed_measures(table: PatternTable) -> Iterator[Measure]:
     )
     varied = np.array([len(case.examples) > 1 for case in table.cases])
     only = {"filter": first[0]} if first else {}
-    parts: list[tuple[NDArray[np.bool_], dict[str, str], dict[str, str]]]
-    parts = [(is_first & varied, {}, {**only, "variants": "some"})]
+    parts: list[tuple[NDArray[np.bool_], dict[str, str], dict[str, str]]] = [
+        (is_first & varied, {}, {**only, "variants": "some"})
+    ]
     if not varied.all():
         parts.append(((is_first & varied) | ~varied, {"seeds": "every problem"}, only))
     for chosen, groups, restriction in parts:
@@ -267,7 +254,7 @@ def _condition_measures(table: PatternTable, condition: Condition) -> Iterator[M
 def _sample_accuracy(table: PatternTable, condition: Condition) -> Measure:
     right, n = condition.right.mean(axis=1), condition.n.mean(axis=1)
     basis = table.fill(condition.column(SHARE), condition, right / n.sum())
-    interval = cluster_wilson(variant_table(right, n, condition.clusters))
+    interval = cluster_wilson(ClusterTable(*distinct_rows(sum_by_cluster([right, n], condition.clusters))))
     return Measure(
         "sample accuracy", float(right.sum() / n.sum()), condition.problems, condition.groups, interval,
         f"wilson over {table.unit}", errors=condition.errors, basis=basis, facts={"variants": float(n.sum())},
@@ -275,7 +262,7 @@ def _sample_accuracy(table: PatternTable, condition: Condition) -> Measure:
 
 
 def _pattern_accuracy(table: PatternTable, condition: Condition, threshold: float) -> Measure:
-    solved = is_solved(condition.right, condition.n, threshold).mean(axis=1)
+    solved = (condition.right >= needed(threshold, condition.n)).mean(axis=1)
     basis = Basis()
     if threshold in table.headline:
         basis = table.fill(condition.column(f"{SOLVED} {threshold:g}"), condition, solved / len(solved))
@@ -288,10 +275,9 @@ def _pattern_accuracy(table: PatternTable, condition: Condition, threshold: floa
 
 def _references(table: PatternTable, condition: Condition) -> Iterator[Measure]:
     """Yield pattern accuracy if variants were independent."""
-    right, n = list(condition.right.T), list(condition.n.T)
-    accuracies = [sample_accuracy(c, sizes) for c, sizes in zip(right, n, strict=True)]
+    n, accuracies = condition.n[:, 0], condition.right.sum(axis=0) / condition.n.sum(axis=0)
     for threshold in table.thresholds:
-        expected = np.mean([independence_reference(n[0], accuracy, threshold) for accuracy in accuracies])
+        expected = np.mean([independence_reference(n, accuracy, threshold) for accuracy in accuracies])
         groups = condition.at(threshold)
         yield Measure("independence reference", float(expected), condition.problems, groups)
 
@@ -315,7 +301,7 @@ def _drop(table: PatternTable, condition: Condition) -> Iterator[Measure]:
 
 
 def _patterns_finding(table: PatternTable, measures: Measures) -> list[Finding]:
-    """Return the headline: share solved when all variants must be right, lowest word class, worst words."""
+    """Return the headline: share solved when all variants must be right and the lowest word class."""
     every = find_measure(measures, "pattern accuracy", {**table.base, "threshold": "1"})
     seeds = find_measure(measures, "seed accuracy", {})
     if every is None or seeds is None or every.value is None:
@@ -326,32 +312,15 @@ def _patterns_finding(table: PatternTable, measures: Measures) -> list[Finding]:
         if row.groups.keys() == {*table.base, "word class", "threshold"} and row.n >= FEW_CASES
     ]
     lowest = min(by_class, key=lambda row: row.value or 0.0) if len(by_class) > 1 else None
-    words = _worst_words(table)
-    text = wording.headline(every, seeds, lowest, words)
-    facts = {"threshold": 1.0, "worst words": [list(row) for row in words]}
-    return [Finding("patterns", text, (every, seeds), 10.0, facts=facts)]
-
-
-def _worst_words(table: PatternTable) -> list[tuple[str, int, int]]:
-    """Return the words that fail most often, above the rate of all words, each with its wrong and all variants."""
-    wrong: Counter[str] = Counter()
-    total: Counter[str] = Counter()
-    for case, hits in zip(table.cases, table.right, strict=True):
-        if not table.filters or case.groups.get("filter") == table.filters[0]:
-            for hit, provenance in zip(hits[1:].tolist(), case.meta.get("made", ()), strict=False):
-                if not math.isnan(hit):
-                    total[provenance["replacement"]] += 1
-                    wrong[provenance["replacement"]] += hit == 0
-    rates = {word: wrong[word] / n for word, n in total.items() if n >= FEW_CASES}
-    above = [word for word in rates if rates[word] > wrong.total() / total.total()]
-    ranked = sorted(above, key=lambda word: (-rates[word], -total[word], word))
-    return [(word, wrong[word], total[word]) for word in ranked[:WORST_WORDS]]
+    text = wording.headline(every, seeds, lowest)
+    return [Finding("patterns", text, (every, seeds), 10.0, facts={"threshold": 1.0})]
 
 
 def _copied_labels(settings: Settings, built: Built) -> Iterator[Finding]:
     if not settings.audited and built.about.get("suggesters"):
         pairs = any(len(case.examples[0]) > 1 for case in built.cases)
-        yield Finding("assumed", wording.copied_labels(shared_words=pairs), (), 0.5)
+        text = wording.COPIED_LABELS + ("" if pairs else wording.NO_SHARED_WORDS)
+        yield Finding("assumed", text, (), 0.5)
 
 
 def find_measure(measures: Measures, name: str, groups: Mapping[str, str]) -> Measure | None:

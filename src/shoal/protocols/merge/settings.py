@@ -1,6 +1,7 @@
 """Settings of MERGE; the defaults are the poster's (`docs/method/merge.md` 4.2)."""
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, ClassVar, Literal
 
 from ...core.errors import PlanError
@@ -24,8 +25,7 @@ def _suggesters(settings: "Settings") -> Any:
     return fingerprints(settings.suggesters)
 
 
-def _generates(settings: "Settings") -> bool:
-    return not (settings.group or settings.paraphrase or settings.variants)
+_generates = attrgetter("generates")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Settings(Profiled):
     @property
     def generates(self) -> bool:
         """Whether shoal generates the variants."""
-        return _generates(self)
+        return not (self.group or self.paraphrase or self.variants)
 
     @property
     def counts_seed(self) -> bool:

@@ -91,8 +91,6 @@ def read_variants(settings: Settings) -> Built:
     from pydantic import TypeAdapter  # slow to import
 
     path = Path(settings.variants)
-    if not path.is_file():
-        raise DataError(f"variants = {settings.variants!r}: no such file", fix="check the path")
     lines = read_json_lines(path)
     number, first = next(lines, (1, {}))
     if first.get("shoal variants") != FORMAT:

@@ -113,9 +113,9 @@ def _accuracies(settings: Settings, measures: Measures, models: Sequence[str] = 
         name = "originals, all problems" if "seeds" in row.groups else "originals"
         cells = _leading(name, row.groups.get("model", ""), row)
         rows.setdefault(name, []).append(Row([*cells, *[""] * (len(columns) - len(cells))], "quiet"))
-    legend = [wording.solved_legend(_share(thresholds[1])), wording.INDEPENDENT]
+    legend = [wording.SOLVED_AT.format(_share(thresholds[1])), wording.INDEPENDENT]
     if "filter" in base:
-        legend.append(wording.first_filter_legend(base["filter"]))
+        legend.append(wording.FIRST_FILTER.format(base["filter"]))
     every = [row for part in rows.values() for row in part]
     return Table(columns, every, name="models" if models != ("",) else "accuracy", legend=legend)
 
@@ -222,20 +222,20 @@ def _statistics(measures: Measures) -> Iterator[Table]:
     columns += [*(Column(f"{label}\n%") for label in labels), Column("variants\nin a draw")]
     rows = []
     for row in [*suggestions[1:], suggestions[0]]:
-        shares = [find_measure(measures, "problems", {**row.groups, "label": label}) for label in labels]
+        problems = [find_measure(measures, "problems", {**row.groups, "label": label}) for label in labels]
+        shares = [
+            count and Measure("label share", (count.value or 0.0) / count.n if count.n else None, count.n, {})
+            for count in problems
+        ]
         cells: list[Cell] = [
             row.groups.get("word class", "all"),
             Number(row, part="n"),
             Number(row),
-            *(Number(_label_share(share)) for share in shares),
+            *map(Number, shares),
             Number(find_measure(measures, "variants", {**row.groups, "step": "in a draw"})),
         ]
         rows.append(Row(cells))
     yield Table(columns, rows, name="statistics", title=wording.STATISTICS)
-
-
-def _label_share(row: Measure | None) -> Measure | None:
-    return row and Measure("label share", (row.value or 0.0) / row.n if row.n else None, row.n, row.groups)
 
 
 def _failing(result: Result) -> Iterator[CaseList]:
@@ -255,18 +255,17 @@ def _failing(result: Result) -> Iterator[CaseList]:
 def with_failures(result: Result, cases: Sequence[Case]) -> list[ShownCase]:
     """Return problems with some of their failing variants."""
     place = {case.id: number for number, case in enumerate(result.cases)}
-    return [_with_failures(result, place[case.id]) for case in cases]
-
-
-def _with_failures(result: Result, number: int) -> ShownCase:
-    """Return a problem with some of its failing variants."""
-    case, answers = result.cases[number], result.columns[SAID][number]
-    labels = [str(label) for label in case.labels or ()]
-    wrong = [n for n, hit in enumerate(result.columns[RIGHT][number]) if hit == 0.0]
-    positions = [0, *wrong[:SHOWN_VARIANTS]]
-    shown = replace(case, examples=tuple(case.examples[n] for n in positions))
-    expected = labels[0] if len(set(labels)) == 1 else ""
-    return ShownCase(shown, result.outcomes[number], expected, [answers[n] for n in positions])
+    problems = []
+    for case in cases:
+        number = place[case.id]
+        wrong = [n for n, hit in enumerate(result.columns[RIGHT][number]) if hit == 0.0]
+        positions = [0, *wrong[:SHOWN_VARIANTS]]
+        shown = replace(case, examples=tuple(case.examples[n] for n in positions))
+        labels = {str(label) for label in case.labels or ()}
+        expected = labels.pop() if len(labels) == 1 else ""
+        answers = [result.columns[SAID][number][n] for n in positions]
+        problems.append(ShownCase(shown, result.outcomes[number], expected, answers))
+    return problems
 
 
 # Several jobs

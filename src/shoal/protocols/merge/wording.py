@@ -1,6 +1,6 @@
 """Sentences of MERGE: headline, findings, notes, legends and titles, from typed values."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...core.errors import some
@@ -11,10 +11,8 @@ from .settings import Settings
 # Findings
 
 
-def headline(
-    every: Measure, seeds: Measure, lowest: Measure | None, words: Sequence[tuple[str, int, int]]
-) -> str:
-    """Return the share solved when all variants must be right, the lowest word class and the worst words."""
+def headline(every: Measure, seeds: Measure, lowest: Measure | None) -> str:
+    """Return the share solved when all variants must be right, and the lowest word class."""
     interval = f", 95 % CI {shown_interval(every)}" if every.interval else ""
     whole = _count_and_share(every)
     solved = f"the model solves {whole} problems with all their variants{interval}"
@@ -25,9 +23,6 @@ def headline(
     )
     if lowest is not None:
         text += f" Lowest word class: {lowest.groups['word class']}, {_per_cent(lowest)} of {lowest.n:,}."
-    if words:
-        counts = [f"{word} ({wrong:,} of {total:,} wrong)" for word, wrong, total in words]
-        text += f" Replacement words with the most errors: {', '.join(counts)}."
     return text
 
 
@@ -43,10 +38,8 @@ def _per_cent(row: Measure) -> str:
     return f"{shown(row.value, quantity(row))} %"
 
 
-def copied_labels(*, shared_words: bool) -> str:
-    """Return the caveat that nobody checked the labels of the variants."""
-    text = "Variants keep the label of their original; nobody checked them."
-    return text if shared_words else f"{text} Any open-class word was replaced, so some labels may be wrong."
+COPIED_LABELS = "Variants keep the label of their original; nobody checked them."
+NO_SHARED_WORDS = " Any open-class word was replaced, so some labels may be wrong."
 
 
 # Notes and reasons
@@ -91,6 +84,8 @@ DROP = "originals minus variants, in points"
 SOLVED = "problems solved, by share of variants that must be right"
 SOLVED_BY = "problems solved, by "
 FAILING = "Worst problems: the original is right, these variants are wrong"
+SOLVED_AT = "solved at {0}: at least {0} of a problem's variants are right"
+FIRST_FILTER = "classes and sources: under the filter {}"
 INDEPENDENT = "reference: share solved if the variants of a problem failed independently"
 AUDIT = "do variants keep their label?"
 FUNNEL = "number left after each step"
@@ -99,13 +94,3 @@ FILTERS = {
     "default": "default filter", "pos": "same class only", "probability": "more probable only",
     "none": "no filter", "scrambled": "scrambled",
 }  # fmt: skip
-
-
-def solved_legend(share: str) -> str:
-    """Return what "solved at 90 %" says of the variants of a problem."""
-    return f"solved at {share}: at least {share} of a problem's variants are right"
-
-
-def first_filter_legend(name: str) -> str:
-    """Return which filter the rows of classes and sources belong to."""
-    return f"classes and sources: under the filter {name}"

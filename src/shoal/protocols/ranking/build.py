@@ -97,16 +97,13 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
 
 def made_items(name: str, split: Literal["train", "test"], number: int = 0) -> list[Item]:
     """Return the examples of built-in data; for training, signals differ for every number."""
-    rows: list[tuple[Example, str, str]]
-    if name in SIGNAL_SETS:
-        count, seed = (SIGNALS, [0, 1]) if split == "test" else (TRAINING_SIGNALS, [0, 2, number])
-        signals = make_signals(*SIGNAL_SETS[name], count, np.random.default_rng(seed))
-        rows = [((signal.text,), signal.label, signal.word) for signal in signals]
-    else:
-        rows = [(row.texts, row.label, "") for row in make_rows(name, split)]
+    if name not in SIGNAL_SETS:
+        return [Item(str(place), row.texts, row.label) for place, row in enumerate(make_rows(name, split), 1)]
+    count, seed = (SIGNALS, [0, 1]) if split == "test" else (TRAINING_SIGNALS, [0, 2, number])
+    signals = make_signals(*SIGNAL_SETS[name], count, np.random.default_rng(seed))
     return [
-        Item(str(place), texts, label, feature=feature)
-        for place, (texts, label, feature) in enumerate(rows, start=1)
+        Item(str(place), (signal.text,), signal.label, feature=signal.word)
+        for place, signal in enumerate(signals, 1)
     ]
 
 

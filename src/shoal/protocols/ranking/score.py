@@ -51,7 +51,11 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Any]) -> Score
             values = factor.values(built.cases, merged, attributions.get(factor.explainer, ()))
             columns[factor.name] = values
             measures.append(_mean(factor.name, built.cases, values))
-    measures += [row for explainer, known in attributions.items() for row in mean_gap(explainer, known)]
+    for explainer, known in attributions.items():
+        # None for LIME, whose values need not add up.
+        gaps = [gap for row in known if row and (gap := completeness_gap(row)) is not None]
+        if gaps:
+            measures.append(Measure(GAP, float(np.mean(gaps)), len(gaps), {"explainer": explainer}))
     return Scored(outcomes, measures, columns)
 
 
@@ -63,11 +67,9 @@ def merge_classes(answers: Answers, classes: Mapping[str, Sequence[str]]) -> Ans
     mapped = [to_label.get(name, name) for name in answers.labels]
     labels = tuple(dict.fromkeys(mapped))
     targets = np.array([labels.index(name) for name in mapped])
-    sums = None
-    if answers.probabilities is not None:
-        sums = np.zeros((len(answers.predictions), len(labels)))
-        for column, target in enumerate(targets):
-            sums[:, target] += answers.probabilities[:, column]
+    sums = answers.probabilities
+    if sums is not None:
+        sums = np.column_stack([sums[:, targets == target].sum(axis=1) for target in range(len(labels))])
     return replace(answers, labels=labels, predictions=targets[answers.predictions], probabilities=sums)
 
 
@@ -176,13 +178,6 @@ def read_attributions(rows: Sequence[Answer], explainer: str) -> list[Attributio
 # Whether they add up
 
 
-def mean_gap(explainer: str, rows: Sequence[Attribution | None]) -> list[Measure]:
-    """Return the mean completeness gap of a model; nothing for LIME, whose values need not add up."""
-    gaps = [completeness_gap(row) for row in rows if row is not None]
-    known = [gap for gap in gaps if gap is not None]
-    return [Measure(GAP, float(np.mean(known)), len(known), {"explainer": explainer})] if known else []
-
-
 def completeness_gaps(names: Sequence[str], results: Sequence[Result]) -> tuple[list[Measure], list[Finding]]:
     """Return the gap of each model, with a warning where it is large."""
     rows = [
@@ -191,16 +186,11 @@ def completeness_gaps(names: Sequence[str], results: Sequence[Result]) -> tuple[
         for row in result.measures.where(GAP)
     ]
     findings = []
-    for explainer in dict.fromkeys(row.groups["explainer"] for row in rows):
-        large = [
-            row for row in rows if row.groups["explainer"] == explainer and (row.value or 0.0) > LARGEST_GAP
-        ]
-        if large:
-            worst = max(large, key=lambda row: row.value or 0.0)
-            gap = shown(worst.value, quantity(worst))
-            models = len(large), len(results)
-            text = wording.INCOMPLETE.format(
-                explainer, 100 * LARGEST_GAP, *models, gap, worst.groups["model"]
-            )
-            findings.append(Finding("incomplete", text, tuple(large), 1.6, {"explainer": explainer}))
+    large = [row for row in rows if (row.value or 0.0) > LARGEST_GAP]
+    for explainer in dict.fromkeys(row.groups["explainer"] for row in large):
+        part = [row for row in large if row.groups["explainer"] == explainer]
+        worst = max(part, key=lambda row: row.value or 0.0)
+        gap, counts = shown(worst.value, quantity(worst)), (len(part), len(results))
+        text = wording.INCOMPLETE.format(explainer, 100 * LARGEST_GAP, *counts, gap, worst.groups["model"])
+        findings.append(Finding("incomplete", text, tuple(part), 1.6, {"explainer": explainer}))
     return rows, findings

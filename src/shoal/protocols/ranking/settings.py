@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from operator import attrgetter
 from typing import Annotated, Any, ClassVar
 
 from ...core.errors import PlanError, nearest
@@ -97,12 +98,7 @@ def _training(settings: "Settings") -> Any:
     return {name: value for name, value in asdict(settings.train).items() if name not in ("on", "out")}
 
 
-def _population(settings: "Settings") -> Any:
-    return settings.population or 0  # stored answers name "all examples" by 0
-
-
-def _explains(settings: "Settings") -> bool:
-    return bool(settings.explainers)
+_explains = attrgetter("explainers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +135,9 @@ class Settings(Profiled):
     """Number of examples per probe set (t). An empty list only orders the models."""
     probe_sets: AtLeastOne = changes("scoring", 500)
     """Number of probe sets (B), drawn with replacement, the same for all models and factors."""
+    # Stored answers name "all examples" by 0.
     population: AtLeastOne | None = changes(
-        "answers", None, when=_explains, resolve=_population, advanced=True
+        "answers", None, when=_explains, resolve=lambda settings: settings.population or 0, advanced=True
     )
     """Number of examples to explain and to draw probe sets from. Default: all. Accuracy always uses all."""
     ties: Ties = changes("scoring", "half", advanced=True)
