@@ -98,6 +98,7 @@ WRONG_TABLES = {
     "id,colour\n1,x": r"neither a column 'label' nor[\s\S]*\?label=COLUMN",
     "id,label\nwords/1,\nwords/2,positive": "no prediction for 2 of 4 examples",
     "id,label,positive\n1,positive,.9": "the other labels have no column",
+    "id,label,p1,p2\n1,positive,.9,.1": r"look like probabilities[\s\S]*\?probabilities=p1,p2",
     "id,label,Positive,positive\n1,positive,.9,.1": "columns 'Positive' and 'positive' are one label",
 }
 

@@ -13,6 +13,7 @@ from shoal.protocols.behaviour.suite import Suite, case
 from shoal.protocols.behaviour.suite_files import write_suite
 from shoal.protocols.learning import Settings, build, parts
 from shoal.protocols.learning.build import folds
+from shoal.protocols.learning.findings import untuned_methods
 from shoal.protocols.learning.hyper import (
     READING,
     iid_how,
@@ -366,6 +367,16 @@ def test_the_paper_profile_trains_as_its_text_says():
         "fish": {"kappa": 0.0, "iid_always": False, "plain_share": 0.0, "epsilon": 0.05},
         "lora": {},
     }
+
+
+def test_a_method_without_tuned_numbers_says_so():
+    settings = learning(suite="reading", iid="reading", train={"method": ["vanilla", "fish"]})
+    assert [told.text for told in untuned_methods(settings)] == [
+        "fish: the paper has no tuned hyperparameters for reading comprehension, so vanilla's are used."
+    ]
+    own = {"options": {"fish": {"learning_rate": 2e-5, "batch": 8, "epochs": 1}}}
+    assert not untuned_methods(learning(suite="reading", train={"method": ["vanilla", "fish"], **own}))
+    assert not untuned_methods(learning(train={"method": ["vanilla", "fish"]}))
 
 
 def test_the_reference_profile_trains_as_its_code_does():

@@ -71,13 +71,17 @@ def of_other(settings: Settings) -> dict[str, int]:
     }
 
 
-def test_shared_texts_are_counted_and_a_gain_that_they_could_explain_is_reported(settings: Settings):
+def test_shared_texts_are_counted_per_fold_and_a_gain_that_they_could_explain_is_reported(settings: Settings):
     settings = replace(settings, split_by="id")
     expected = of_other(settings)
     assert sum(expected.values()) > 5
     trained = {case.examples[0][0] for case in suite_cases(settings, "train")}
     (table,) = compare_models(settings, results(settings, trained))
     rows = shared_texts(table)
+    folds = {row.groups["functionality"]: row for row in rows if "functionality" in row.groups}
+    assert {name: row.facts["cases"] for name, row in folds.items()} == {
+        name: count for name, count in expected.items() if count
+    }
     (whole,) = [row for row in rows if row.groups == {"hold out": "functionality"}]
     assert whole.value == pytest.approx(sum(expected.values()) / whole.n) and whole.n == 20
     found = {finding.text.split("whole gain in ")[1][:6] for finding in shared_findings(table, rows)}

@@ -1,5 +1,7 @@
 """Planted models give the curves they must; groups that are there are scored the same way; errors stay in sight."""
 
+import sys
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -98,6 +100,26 @@ def test_a_model_that_stumbles_over_one_replacement_loses_whole_patterns_and_few
     assert value(measures, "pattern accuracy", threshold="0.5") == 1.0
     assert 1 - solved <= len(holding) / 24
     assert value(measures, "seed accuracy") == 1.0
+
+
+def test_the_headline_names_words_by_their_rate_of_failures_not_by_their_number(built, monkeypatch):
+    monkeypatch.setattr(sys.modules[score.__module__], "FEW_CASES", 8)
+    made = Counter(row["replacement"] for case in built.cases for row in case.meta.get("made", ()))
+    originals = " ".join(text for case in built.cases for text in case.examples[0])
+    ranked = [row for row in made.most_common() if row[0] not in originals and row[1] >= 8]
+    often, always = ranked[0], ranked[-1]
+
+    def answer(example):
+        words = " ".join(example).lower().replace(".", "").split()
+        is_wrong = always[0] in words or (often[0] in words and len(" ".join(words)) % 4)
+        return _other(truth(example)) if is_wrong else truth(example)
+
+    scores = score(Settings(), built, answers_of(built, answer))
+    (finding,) = [each for each in scores.findings if each.kind == "patterns"]
+    first, second = finding.facts["worst words"]
+    assert first == [*always, always[1]] and second[0] == often[0]
+    assert first[1] < second[1] < second[2]
+    assert f"{always[0]} ({always[1]} of {always[1]} wrong)" in finding.text
 
 
 @pytest.mark.slow

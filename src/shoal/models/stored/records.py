@@ -9,6 +9,7 @@ import json
 import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
@@ -116,12 +117,13 @@ def _choose(request: Request, where: str, first: Row, *, is_table: bool) -> Fiel
                 fix=nearest(name[:60], paths) or "the name of one of these columns",
             )
     if is_table:
-        return _choose_columns(request, names, identity)
+        return _choose_columns(request, first, identity)
     return Fields(identity, options.label or "pred", ("conf",) if chosen is None else chosen, is_table)
 
 
-def _choose_columns(request: Request, names: Sequence[str], identity: str) -> Fields:
+def _choose_columns(request: Request, first: Row, identity: str) -> Fields:
     """Choose the columns of a table by their names."""
+    names = list(first)
     answers = [name for name in ANSWERS if name in names]
     if len(answers) > 1 and not request.options.label:
         raise DataError(
@@ -141,6 +143,9 @@ def _choose_columns(request: Request, names: Sequence[str], identity: str) -> Fi
             why=f"found: {some(names, 12)}; the suite's labels: {str(request.labels) or 'without names'}",
             fix="?label=COLUMN, or ?probabilities=COLUMN,COLUMN&labels=NAME,NAME in the same order",
         )
+    if request.options.probabilities is None and not chosen:
+        used = {*OURS, *ANSWERS, identity, answer}
+        _refuse_overlooked(request, {name: cell for name, cell in first.items() if name not in used})
     return Fields(identity, answer, chosen, is_table=True)
 
 
@@ -165,6 +170,21 @@ def _label_columns(request: Request, names: Sequence[str]) -> tuple[str, ...]:
             fix="one probability column per label, or ?probabilities=no to read labels alone",
         )
     return tuple(columns)
+
+
+def _refuse_overlooked(request: Request, row: Row) -> None:
+    """Raise for columns that look like probabilities but have no label: ignoring them would lose information."""
+    shares: dict[str, float] = {}
+    for name, cell in row.items():
+        with suppress(DataError):
+            shares[name] = number_from(cell)
+    shares = {name: share for name, share in shares.items() if 0 <= share <= 1}
+    if len(shares) > 1 and abs(sum(shares.values()) - 1) < 0.02:
+        raise DataError(
+            f"{request.path}: columns {', '.join(shares)} look like probabilities of unknown labels",
+            why=f"the suite's labels are {str(request.labels) or 'without names'}",
+            fix=f"?probabilities={','.join(shares)}&labels=NAME,NAME in the same order, or ?probabilities=no",
+        )
 
 
 # Many rows

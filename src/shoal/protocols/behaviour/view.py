@@ -116,7 +116,7 @@ def _name_of(result: Result) -> str:
 
 
 def _answer(result: Result, rates: Sequence[Measure]) -> Iterator[Words | Number | str]:
-    """Return how many cases pass, the suite score, refusals, and the weakest capabilities."""
+    """Return how many cases pass, the suite score, why the two differ, and the weakest capabilities."""
     plain = next((row for row in result.measures.where("pass rate") if not row.groups), None)
     (whole,) = result.measures.where("suite score") or (None,)
     yield Words(f"{_name_of(result)}: ", "strong")
@@ -128,8 +128,9 @@ def _answer(result: Result, rates: Sequence[Measure]) -> Iterator[Words | Number
     yield Words(wording.pass_words(plain), "strong")
     yield Words(wording.not_counted(plain), "quiet")
     yield f"\n{wording.suite_score_words(whole, rates)}\n"
-    if refusals := wording.refusal_words(result.measures):
-        yield Words(f"{refusals}\n", "doubt")
+    for words in (wording.why_apart(plain, whole, rates), wording.refusal_words(result.measures)):
+        if words:
+            yield Words(f"{words}\n", "doubt")
     if weakest := wording.weakest_words(result.measures.by("capability", "pass rate"), WORST):
         yield "Weakest capabilities: "
         yield Words(f"{weakest}\n", "bad")

@@ -17,6 +17,8 @@ from .settings import Settings
 
 NO_ANSWER, NOTHING = "no answer", "(nothing)"
 NO_CASE_APPLIES, NO_CASE_ANSWERED = "no applicable case", "the model answered no case"
+APART = 0.05
+"""From this difference on, the output says why the suite score and the pass rate disagree."""
 OF_GROUPS = "Rates of capabilities and test types are means over functionalities."
 """Passed and total of a group do not give its rate if its functionalities differ in size."""
 INTERVALS = "95 % intervals: Wilson by case; for means over functionalities, on the effective sample size."
@@ -176,6 +178,25 @@ def suite_score_words(whole: Measure, rates: Sequence[Measure]) -> str:
     interval = f", 95 % CI {shown_interval(whole)}" if whole.interval else ""
     averaged = f"{count} functionalit{'y' if count == 1 else 'ies'}"
     return f"Suite score {shown(whole.value, RATE)} (mean over {averaged}){interval}"
+
+
+def why_apart(plain: Measure, whole: Measure, rates: Sequence[Measure]) -> str:
+    """Name the functionality that pulls the suite score furthest away from the pass rate; empty if they agree."""
+    gap = (whole.value or 0.0) - (plain.value or 0.0)
+    known = [row for row in rates if row.value is not None]
+    if abs(gap) <= APART or len(known) < 2:
+        return ""
+
+    def pull(row: Measure) -> tuple[float, str]:
+        share = (1 / len(known) - row.n / plain.n) * ((row.value or 0.0) - (plain.value or 0.0))
+        return share * (1 if gap > 0 else -1), row.groups["functionality"]
+
+    row = max(known, key=pull)
+    return (
+        f"Pass rate and suite score differ because the suite score counts each functionality once: "
+        f"{row.groups['functionality']} ({passes_of(row):,} of {row.n:,} pass) "
+        f"weighs 1/{len(known)}, with {100 * row.n / plain.n:.1f} % of the cases."
+    )
 
 
 def weakest_words(capabilities: Sequence[Measure], number: int) -> str:

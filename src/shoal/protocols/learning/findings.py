@@ -22,11 +22,13 @@ from ...core.claims import ALPHA
 from ...core.records import Finding, Measure, Result
 from ...stats.multiplicity import holm
 from ..base import Compared
+from ..behaviour.build import load_suite
 from ..behaviour.wording import failed_checks
 from . import wording
 from .against_iid import change_test, common_seeds
 from .build import planned_folds, results_of, tasks_of
 from .comparison import ModelTable, average_measures, compare_models
+from .hyper import untuned
 from .lessons import held_out, training_cases
 from .scoring import FORGOTTEN, UNTRAINED
 from .settings import Settings
@@ -34,6 +36,7 @@ from .table3 import IID_COLUMN, Cell, Name, TableRow, name_of
 from .trainings import Flags, Row, Trainings, read_trainings
 
 CONCLUSION, NEGATIVE_TRANSFER, SHARED_TEXTS = "conclusion", "negative transfer", "shared texts"
+UNTUNED_NUMBERS = "untuned numbers"
 MUCH = 0.2
 """Smallest loss of i.i.d. score that is reported as a lost task."""
 CONCLUDED, LOST, SHARED, TRANSFER, OF_A_FOLD = 100.0, 20.0, 15.0, 5.0, 0.1
@@ -49,7 +52,7 @@ def compare_plan(settings: Settings, results: Sequence[Result]) -> Compared:
     for task in tasks_of(settings):
         own, about = results_of(task, results), {"task": task.task} if task.task else {}
         tables += compare_models(task, own, planned_folds(task))
-        every = training_findings(own)
+        every = [*untuned_methods(task), *training_findings(own)]
         of_trainings += [replace(finding, groups={**about, **finding.groups}) for finding in every]
     findings = [*table_findings(tables), *of_trainings]
     measures = []
@@ -74,6 +77,13 @@ def over_tasks(tables: Sequence[ModelTable], settings: Settings) -> list[Measure
         if len({table.trainings.jobs[0].model for table in of_model if not table.settings.model}) <= 1
         for row in average_measures(of_model, settings.seed)
     ]
+
+
+def untuned_methods(settings: Settings) -> list[Finding]:
+    """Return a finding on every method that takes vanilla's numbers."""
+    task = load_suite(settings.suite).task
+    names = untuned(settings, task) if settings.trains else []
+    return [Finding(UNTUNED_NUMBERS, wording.untuned(name, task), weight=LOST) for name in names]
 
 
 def conclusions(tables: Mapping[Name, Sequence[TableRow]]) -> list[Finding]:
@@ -191,7 +201,7 @@ def _changes(trainings: Trainings, row: Row) -> Iterator[tuple[Measure, float, i
 
 
 def shared_texts(table: ModelTable) -> list[Measure]:
-    """Return the share of such cases in each scenario; none where nothing is trained."""
+    """Return the share of such cases in each scenario, and in each fold that has any; none where nothing is trained."""
     trainings = table.trainings
     if not trainings.settings.trains:
         return []
@@ -207,6 +217,15 @@ def shared_texts(table: ModelTable) -> list[Measure]:
             facts = {"cases": int(flags.sum()), MOST: fmean(most) if most else 0.0}
             groups = {**table.groups, "hold out": hold_out}
             measures.append(Measure(SHARED_TEXTS, float(flags.mean()), len(flags), groups, facts=facts))
+            folds: dict[str, list[Flags]] = {}
+            for name, members in trainings.functionalities.items():
+                folds.setdefault(trainings.groups(name).get(hold_out, ""), []).append(flags[members])
+            for fold, parts in folds.items():
+                own = np.concatenate(parts)
+                if fold and own.any():
+                    facts = {"cases": int(own.sum())}
+                    of_fold = {**groups, hold_out: fold}
+                    measures.append(Measure(SHARED_TEXTS, float(own.mean()), len(own), of_fold, facts=facts))
     return measures
 
 
@@ -226,7 +245,7 @@ def _flags(trainings: Trainings, hold_out: Any, trained: dict[Any, set[str]]) ->
 def shared_findings(table: ModelTable, shared: list[Measure]) -> Iterator[Finding]:
     """Yield the rows whose gain could come from such cases alone."""
     for row in table.rows[1:] if table.baseline else ():
-        for measure in shared:
+        for measure in (scenario for scenario in shared if MOST in scenario.facts):
             hold_out = measure.groups["hold out"]
             suites = [each.cells.get(hold_out, Cell()).suite for each in (row, table.rows[0])]
             after, before = (suite.value if suite else None for suite in suites)

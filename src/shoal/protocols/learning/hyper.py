@@ -122,6 +122,21 @@ def tuned(task: str, method: str, config: str) -> Tuned:
     return next(numbers for (name, configs), numbers in table.items() if name == known and config in configs)
 
 
+def untuned(settings: Settings, task: str) -> list[str]:
+    """Return the paper's methods that take vanilla's numbers, because its table has none of theirs.
+
+    >>> untuned(Settings(train=Train(method=("vanilla", "fish"))), "reading comprehension")
+    ['fish']
+    """
+    known = {name for name, _ in TUNED.get(task, TUNED["sentiment"])} | {"lp-ft", *FASTER}
+    names = () if settings.train.tune else settings.train.method
+    return [
+        name
+        for name in names
+        if name not in known and set_numbers(settings.train, name).keys() != SHARED.keys()
+    ]
+
+
 def iid_how(settings: Settings, model: str, task: str) -> TrainConfig:
     """Return the hyper-parameters of the i.i.d. stage."""
     train = settings.train

@@ -21,7 +21,7 @@ from ..behaviour.view import view as behaviour_view
 from . import wording
 from .build import results_of, tasks_of
 from .comparison import AVERAGE
-from .findings import CONCLUSION
+from .findings import CONCLUSION, MOST, SHARED_TEXTS
 from .iid import OVERLAP
 from .settings import Settings
 from .table3 import COLUMNS, IID_COLUMN, Cell, Name, TableRow, means_of, name_of, row_name, tables_by_name
@@ -293,6 +293,11 @@ def _details(measures: Sequence[Measure], seeds: int) -> list[str]:
         f"{row.value:,.0f} of {row.n:,} functionalities are compared; {row.note}".removesuffix("; ")
         for row in measures
         if row.name == "functionalities compared"
+    ]
+    lines += [
+        wording.shared(row.groups["hold out"], row.facts["cases"], row.n)
+        for row in measures
+        if row.name == SHARED_TEXTS and MOST in row.facts and row.value
     ]
     return [*lines, claim_of_rows(seeds)]
 

@@ -178,6 +178,16 @@ def negative_transfer(groups: Mapping[str, str], capability: str, change: float,
     )
 
 
+def untuned(method: str, task: str) -> str:
+    """Return that a method takes vanilla's numbers."""
+    return f"{method}: the paper has no tuned hyperparameters for {task}, so vanilla's are used."
+
+
+def shared(hold_out: str, cases: int, n: int) -> str:
+    """Return how many test cases have texts that the tested model was trained on."""
+    return f"{COLUMNS[hold_out]}: the training data hold all texts of {cases:,} of {n:,} test cases."
+
+
 def shared_gain(row: Row, hold_out: str, cases: int, n: int, gain: float) -> str:
     """Return that a gain may come from cases whose texts were trained on."""
     return (

@@ -10,6 +10,7 @@ problem by problem.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,6 +38,8 @@ SEED, RIGHT, SAID = "seed right", "right", "said"
 """Columns: whether the original is right; whether each example is, the original first; the answers."""
 SOLVED, SHARE = "solved at", "right variants"
 """Columns: how often a problem is solved; its contribution to the sample accuracy."""
+WORST_WORDS = 3
+"""Replacement words that the headline names."""
 
 
 # Patterns of right and wrong variants, by filter, word class and source
@@ -301,7 +304,7 @@ def _drop(table: PatternTable, condition: Condition) -> Iterator[Measure]:
 
 
 def _patterns_finding(table: PatternTable, measures: Measures) -> list[Finding]:
-    """Return the headline: share solved when all variants must be right and the lowest word class."""
+    """Return the headline: share solved when all variants must be right, lowest word class, worst words."""
     every = find_measure(measures, "pattern accuracy", {**table.base, "threshold": "1"})
     seeds = find_measure(measures, "seed accuracy", {})
     if every is None or seeds is None or every.value is None:
@@ -312,8 +315,26 @@ def _patterns_finding(table: PatternTable, measures: Measures) -> list[Finding]:
         if row.groups.keys() == {*table.base, "word class", "threshold"} and row.n >= FEW_CASES
     ]
     lowest = min(by_class, key=lambda row: row.value or 0.0) if len(by_class) > 1 else None
-    text = wording.headline(every, seeds, lowest)
-    return [Finding("patterns", text, (every, seeds), 10.0, facts={"threshold": 1.0})]
+    words = _worst_words(table)
+    text = wording.headline(every, seeds, lowest, words)
+    facts = {"threshold": 1.0, "worst words": [list(row) for row in words]}
+    return [Finding("patterns", text, (every, seeds), 10.0, facts=facts)]
+
+
+def _worst_words(table: PatternTable) -> list[tuple[str, int, int]]:
+    """Return the words that fail most often, above the rate of all words, each with its wrong and all variants."""
+    wrong: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    for case, hits in zip(table.cases, table.right, strict=True):
+        if not table.filters or case.groups.get("filter") == table.filters[0]:
+            for hit, provenance in zip(hits[1:].tolist(), case.meta.get("made", ()), strict=False):
+                if not math.isnan(hit):
+                    total[provenance["replacement"]] += 1
+                    wrong[provenance["replacement"]] += hit == 0
+    rates = {word: wrong[word] / n for word, n in total.items() if n >= FEW_CASES}
+    above = [word for word in rates if rates[word] > wrong.total() / total.total()]
+    ranked = sorted(above, key=lambda word: (-rates[word], -total[word], word))
+    return [(word, wrong[word], total[word]) for word in ranked[:WORST_WORDS]]
 
 
 def _copied_labels(settings: Settings, built: Built) -> Iterator[Finding]:

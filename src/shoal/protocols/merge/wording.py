@@ -1,6 +1,6 @@
 """Sentences of MERGE: headline, findings, notes, legends and titles, from typed values."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...core.errors import some
@@ -11,8 +11,10 @@ from .settings import Settings
 # Findings
 
 
-def headline(every: Measure, seeds: Measure, lowest: Measure | None) -> str:
-    """Return the share solved when all variants must be right, and the lowest word class."""
+def headline(
+    every: Measure, seeds: Measure, lowest: Measure | None, words: Sequence[tuple[str, int, int]]
+) -> str:
+    """Return the share solved when all variants must be right, the lowest word class and the worst words."""
     interval = f", 95 % CI {shown_interval(every)}" if every.interval else ""
     whole = _count_and_share(every)
     solved = f"the model solves {whole} problems with all their variants{interval}"
@@ -23,6 +25,9 @@ def headline(every: Measure, seeds: Measure, lowest: Measure | None) -> str:
     )
     if lowest is not None:
         text += f" Lowest word class: {lowest.groups['word class']}, {_per_cent(lowest)} of {lowest.n:,}."
+    if words:
+        counts = [f"{word} ({wrong:,} of {total:,} wrong)" for word, wrong, total in words]
+        text += f" Replacement words with the most errors: {', '.join(counts)}."
     return text
 
 
