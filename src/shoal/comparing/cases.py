@@ -52,12 +52,11 @@ class Quantity:
         """Return whether the clusters of the cases are templates, which are the sampling unit only on request."""
         return self.measure.basis.templates is not None
 
-    def template_sizes(self, clusters: Integers | None, values: Floats) -> Floats:
-        """Return the number of cases with a value, per template."""
+    def count_templates(self, clusters: Integers | None, values: Floats) -> int:
+        """Return the number of templates with a value."""
         members = np.unique(np.concatenate([positions for _, positions in self.parts]))
         known = members[~np.isnan(values[members])]
-        sizes = np.bincount(clusters[known]) if clusters is not None and len(known) else np.zeros(0)
-        return sizes[sizes > 0].astype(np.float64)
+        return 0 if clusters is None else len(np.unique(clusters[known]))
 
 
 def judgeable(measures: Iterable[Measure]) -> list[Measure]:
@@ -309,17 +308,6 @@ def _hits(result: Result, column: str = "") -> Floats:
         return hits_of(verdicts_of(result.outcomes))
     values = result.columns.get(column) or [None] * len(result.cases)
     return np.array([math.nan if value is None else float(value) for value in values], np.float64)
-
-
-def mean_bounds(runs: Sequence[Result], column: str) -> tuple[float, float]:
-    """Return the mean of one side if all its unanswered cases failed, and if all passed."""
-    ends = []
-    for run in runs:
-        failed, hits = errors_of(verdicts_of(run.outcomes)), _hits(run, column)
-        counted = failed | ~np.isnan(hits)
-        ends.append([np.where(failed, end, hits)[counted].mean() for end in (0.0, 1.0)])
-    low, high = np.mean(ends, axis=0).tolist()
-    return low, high
 
 
 def clusters_of(cases: Sequence[Case]) -> NDArray[np.int64] | None:

@@ -134,15 +134,10 @@ def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None)
 def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
     """Return the measures that a rule is about."""
     rows = [row for row in measures if row.name == rule.measure] if rule.measure else judgeable(measures)
-    if rule.measure and not rows:
-        known = list(dict.fromkeys(row.name for row in measures))
-        raise PlanError(
-            f"rule {number} matches nothing: {rule}",
-            why=f"the result has {some(known, 8)}" if known else "the result has no measures",
-            fix=nearest(rule.measure, known) or 'measure = "NAME", one of those',
-        )
-    if not rule.groups:
-        return _headline(rows, rule, number)
+    if rows and not rule.groups:
+        # What the protocol is about: marked as such, or the first with the fewest groups.
+        marked = [row for row in rows if row.headline] or rows
+        return [min(marked, key=lambda row: sum(value != "all" for value in row.groups.values()))]
     candidates = [row for row in rows if rule.groups.keys() <= row.groups.keys()]
     fewest = min((len(row.groups) for row in candidates), default=0)
     candidates = [row for row in candidates if len(row.groups) == fewest]
@@ -155,7 +150,7 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
         )
     ]
     if not chosen:
-        raise _nothing(rule, number, rows)
+        raise _nothing(rule, number, rows, measures)
     names = list(dict.fromkeys(row.name for row in chosen))
     if len(names) > 1 or (len(chosen) > 1 and not rule.is_family):
         others = [group.replace(" ", "_") for group in chosen[0].groups if group not in rule.groups]
@@ -167,29 +162,21 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
     return chosen
 
 
-def _headline(rows: Sequence[Measure], rule: Rule, number: int) -> list[Measure]:
-    """Return what the protocol is about: marked as such, or the first with the fewest groups."""
-    if not rows:
-        raise PlanError(
-            f"rule {number} matches nothing: {rule}",
-            why="the result has nothing to judge",
-            fix="a result with measures: shoal try … --json, or a job that is done",
-        )
-    marked = [row for row in rows if row.headline]
-    return [min(marked or rows, key=lambda row: sum(value != "all" for value in row.groups.values()))]
-
-
-def _nothing(rule: Rule, number: int, rows: Sequence[Measure]) -> PlanError:
-    """Return the error for a rule without a measure; it lists the values of a group, or the groups."""
-    names = list(dict.fromkeys(group for row in rows for group in row.groups))
-    word, known = next((group for group in rule.groups if group not in names), ""), names
+def _nothing(rule: Rule, number: int, rows: Sequence[Measure], measures: Measures) -> PlanError:
+    """Return the error for a rule without a measure; it lists the measures, the groups, or the values of a group."""
+    values: dict[str, dict[str, None]] = {}
+    for row in rows:
+        for group, value in row.groups.items():
+            values.setdefault(group, {})[value] = None
+    word, known = next((group for group in rule.groups if group not in values), ""), list(values)
     for group, value in rule.groups.items():
-        values = list(dict.fromkeys(row.groups[group] for row in rows if group in row.groups))
-        if values and value not in (EVERY, *values):
-            word, known = value, values
+        if group in values and value not in (EVERY, *values[group]):
+            word, known = value, list(values[group])
+    if not rows:
+        word, known = rule.measure, list(dict.fromkeys(row.name for row in measures))
     return PlanError(
         f"rule {number} matches nothing: {rule}",
-        why=f"the result has {some(known, 8)}" if known else "the result has no groups",
+        why=f"the result has {some(known, 8)}" if known else "the result has nothing to judge",
         fix=nearest(word, known) or "groups and values of one measure in `shoal try … --json`",
     )
 
@@ -252,27 +239,12 @@ def _reason(verdict: Verdict, measure: Measure, difference: "Difference | None")
         passes = row.value * row.n
         counts = row.name.endswith("pass rate") and abs(passes - round(passes)) < 1e-6
         parts.append(f"{round(passes):,} of {row.n:,} pass" if counts else f"{row.n:,} cases")
-    is_by_p = rule.is_family and rule.judge == "upper bound"
     if rule.judge != "observed" and verdict.judged is not None:
         end = "lower" if (rule.judge == "lower bound") == (rule.kind != "at_most") else "upper"
-        bound = shown(
-            oriented(rule, row, verdict.judged), quantity(row.of or row.name), signed=rule.is_relative
-        )
-        percent = "" if rule.is_relative else unit_word(row)
-        misses = row.value is not None and not rule.is_relative and _exceeds(rule, row.value)
-        if not is_by_p:
-            parts.append(f"{end} bound {bound}{percent}")
-        elif verdict.is_met and misses:
-            corrected = (
-                ", corrected for several tests" if _exceeds(rule, oriented(rule, row, verdict.judged)) else ""
-            )
-            parts.append(f"met: judged by its {end} bound, {bound}{percent}{corrected}")
+        value, what = oriented(rule, row, verdict.judged), quantity(row.of or row.name)
+        unit = "" if rule.is_relative else unit_word(row)
+        parts.append(f"{end} bound {shown(value, what, signed=rule.is_relative)}{unit}")
     return "; ".join(parts)
-
-
-def _exceeds(rule: Rule, value: float) -> bool:
-    """Return whether a value is on the wrong side of an absolute limit."""
-    return value > rule.limit if rule.kind == "at_most" else value < rule.limit
 
 
 def _check_unit(rule: Rule, measure: Measure) -> None:

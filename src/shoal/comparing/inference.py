@@ -100,18 +100,19 @@ class Estimate:
     method: str = ""
     p: float | None = None
     test: str = ""
-    flips: tuple[Floats, Floats] | None = None
+    """The test behind p."""
+    flips: tuple[Floats, Floats] | None = field(default=None, repr=False, compare=False)
     """What each cluster adds to the difference, and the most it could add; for tests by sign flips."""
-    runs: SeedError | None = None
+    over_runs: SeedError | None = field(default=None, repr=False, compare=False)
     """The error over runs, when that is what the test uses."""
-    fractional: Floats | None = None
+    fractional: Floats | None = field(default=None, repr=False, compare=False)
     """The differences of single cases whose scores are not all 0 or 1, divided by the range of the scores."""
-    width: float = 1.0
+    width: float = field(default=1.0, repr=False, compare=False)
     """That range."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row(Estimate):
     """The difference of one measure between A and B."""
 
     measure: str
@@ -125,14 +126,6 @@ class Row:
     """Cases that apply to both; the difference rests on these."""
     rates: tuple[float | None, float | None]
     """Rates of A and B on those cases; means over functionalities if there are several."""
-    difference: float | None
-    interval: Interval | None
-    interval_method: str
-    p: float | None
-    test: str
-    """The test behind p."""
-    estimate: Estimate = field(repr=False, compare=False)
-    """The source of the difference."""
     mde: float | None = None
     """The smallest drop, spread evenly over cases, that the test detects in 8 of 10 draws; None: it detects none."""
     gained: int = 0
@@ -155,14 +148,12 @@ class Row:
     """Groups of the mean without a common applicable case."""
     templates: int | None = None
     """The number of templates, if these are the unit."""
-    effective_templates: float = 0.0
-    """Kish's effective number of templates."""
     adjusted: float | None = None
 
     @property
     def by_run(self) -> bool:
         """Whether the run is the unit of the test; otherwise the case is."""
-        return self.estimate.runs is not None
+        return self.over_runs is not None
 
     @property
     def has_few_templates(self) -> bool:
@@ -195,16 +186,6 @@ class Row:
     def mark(self) -> str:
         """▲ or ▼ for a tested change."""
         return {"good": "▲", "bad": "▼", "": ""}[self.change]
-
-    @property
-    def is_suspect(self) -> bool:
-        """Whether the interval excludes zero although the row is not significant after correction."""
-        return (
-            not self.significant
-            and self.interval is not None
-            and self.p is not None
-            and not self.interval[0] <= 0 <= self.interval[1]
-        )
 
     @property
     def applicability_differs(self) -> bool:
@@ -291,7 +272,7 @@ def _over_runs(
     bounds = _range_of_sum(weights or (1.0,), sides)
     interval = within((observed - runs.reach(0.95), observed + runs.reach(0.95)), *bounds)
     method, test = (MODERATED, MODERATED) if pooled else ("t over runs", WELCH)
-    return Estimate(observed, interval, method, runs.p(observed), test, runs=runs)
+    return Estimate(observed, interval, method, runs.p(observed), test, over_runs=runs)
 
 
 def pooled_errors(parts: Sequence[Part], sides: Sides) -> list[SeedError]:
@@ -380,8 +361,8 @@ def _test(known: Sequence[Part], choices: Choices, flips: Floats, shared: float)
 
 def detectable_drop(estimate: Estimate, alpha: float) -> float | None:
     """Return the smallest drop, spread evenly over cases, that the test detects in 8 of 10 draws; None if none is."""
-    if estimate.runs is not None:
-        error, reach = estimate.runs.error, estimate.runs.reach(1 - alpha)
+    if estimate.over_runs is not None:
+        error, reach = estimate.over_runs.error, estimate.over_runs.reach(1 - alpha)
         degrees = scipy.special.stdtridf(1 - alpha / 2, reach / error) if error > 0 else 0.0
         return smallest_mean_difference(error, float(degrees), alpha)
     if estimate.fractional is not None:

@@ -13,7 +13,7 @@ flips every sign and changes no p. Pure: nothing here queries a model or reads a
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,6 @@ from .cases import (
     Quantity,
     Sides,
     comparable,
-    mean_bounds,
     sides_of,
     unusable,
 )
@@ -133,23 +132,6 @@ class Comparison:
         return float(np.median(drops)) if drops else None
 
     @property
-    def error_bounds(self) -> tuple[float, float, float, float] | None:
-        """Return the overall difference with the unanswered cases; None if it is not a mean of them.
-
-        All fail, all pass, only B's fail, only A's fail.
-        """
-        row = self.overall
-        if not any(row.errors) or not row.is_paired or kind_of(row.measure).unit != "share":
-            return None
-        column = next(
-            quantity.column
-            for quantity in comparable(self.a[0], self.cases)
-            if (quantity.measure.name, quantity.level) == (row.measure, row.level)
-        )
-        (a_fail, a_pass), (b_fail, b_pass) = (mean_bounds(side, column) for side in (self.a, self.b))
-        return b_fail - a_fail, b_pass - a_pass, b_fail - a_pass, b_pass - a_fail
-
-    @property
     def findings(self) -> list[Finding]:
         """Return the findings and failed self-checks of either side that make its numbers unusable."""
         return [
@@ -206,7 +188,7 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
     rows = with_adjusted_p(rows)
     if choices.power:
         levels = {row.level: level_of(rows, row.level) for row in rows}
-        rows = [replace(row, mde=detectable_drop(row.estimate, levels[row.level])) for row in rows]
+        rows = [replace(row, mde=detectable_drop(row, levels[row.level])) for row in rows]
     return Comparison(a, b, choices, rows, sides.changes)
 
 
@@ -228,7 +210,7 @@ def _row(
     quantity: Quantity, sides: Sides, choices: Choices, pooled: SeedError | None, *, has_templates: bool
 ) -> Row:
     over_templates = has_templates and choices.over == TEMPLATES
-    templates = quantity.template_sizes(sides.clusters, sides.changes) if over_templates else np.zeros(0)
+    templates = quantity.count_templates(sides.clusters, sides.changes) if over_templates else None
     sides = sides.case_by_case() if has_templates and not over_templates else sides
     parts = [Part(sides, name, members) for name, members in quantity.parts]
     known = [part for part in parts if part.n]
@@ -239,7 +221,7 @@ def _row(
     weights = list(quantity.weights)
     missing = bool(weights) and len(known) < len(parts)
     estimate = Estimate() if missing else inference(known, weights, sides, choices, pooled)
-    if over_templates and not sides.several and len(templates) < ENOUGH_TEMPLATES:
+    if templates is not None and not sides.several and templates < ENOUGH_TEMPLATES:
         estimate = Estimate(estimate.difference)
     rates = (None, None) if missing else _mean_rates(known, weights, quantity.measure.basis.constant)
     return _row_of(
@@ -256,25 +238,21 @@ def _row(
         is_headline=quantity.measure.headline,
         runs=sides.runs,
         absent=tuple(part.name for part in parts if not part.n) if known else (),
-        templates=len(templates) if over_templates else None,
-        effective_templates=float(templates.sum() ** 2 / (templates**2).sum()) if len(templates) else 0.0,
+        templates=templates,
     )
 
 
-def _row_of(quantity: Quantity, estimate: Estimate, **fields: Any) -> Row:
+def _row_of(quantity: Quantity, estimate: Estimate, **about: Any) -> Row:
     """Return the row of a quantity with its estimate."""
+    inferred = {part.name: getattr(estimate, part.name) for part in fields(Estimate)}
+    measure = quantity.measure
     return Row(
-        quantity.measure.name,
-        quantity.level,
-        quantity.name,
-        quantity.measure.groups,
-        difference=estimate.difference,
-        interval=estimate.interval,
-        interval_method=estimate.method,
-        p=estimate.p,
-        test=estimate.test,
-        estimate=estimate,
-        **fields,
+        measure=measure.name,
+        level=quantity.level,
+        name=quantity.name,
+        groups=measure.groups,
+        **inferred,
+        **about,
     )
 
 
@@ -319,7 +297,9 @@ def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result])
             reach, kind = seeds.reach(0.95), kind_of(measure)
             most = 1.0 if kind.unit == "share" and not kind.signed else math.inf
             interval = within((observed - reach, observed + reach), -most, most)
-            estimate = Estimate(observed, interval, "welch t over runs", seeds.p(observed), WELCH, runs=seeds)
+            estimate = Estimate(
+                observed, interval, "welch t over runs", seeds.p(observed), WELCH, over_runs=seeds
+            )
     return _row_of(
         quantity,
         estimate,
@@ -379,7 +359,7 @@ def _row_measures(row: Row, comparison: Comparison) -> Iterator[Measure]:
         row.n,
         row.groups,
         row.interval,
-        row.interval_method if row.interval else "",
+        row.method if row.interval else "",
         row.na,
         errors,
         "; ".join(filter(None, [note, scope])),

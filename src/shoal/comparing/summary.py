@@ -1,9 +1,9 @@
-"""The first screen of a page about two models: which is better, what got worse, fairness and safety, one chart."""
+"""The first screen of a page about two models: which is better, what got worse and better, one chart."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..core.measures import SENSITIVE, quantity, shown
+from ..core.measures import quantity, shown
 from ..core.records import Basis, Measure
 from ..core.views import Card, Cell, Column, Dots, Number, Summary, Table, Tone, Words
 from ..core.views import Row as TableRow
@@ -45,10 +45,7 @@ def comparison_summary(comparison: Comparison, a: str = "A", b: str = "B") -> Su
         text = f"{', '.join(counts)}."
         listed = _card_rows(worse) or [("none", "")]
         cards.append(Card(f"Got worse: {len(worse)} of {len(fine)}", rows=listed))
-    sensitive = [row for row in fine if _is_sensitive(row)]
-    if sensitive:
-        cards.append(Card("Fairness and safety", rows=_card_rows(sorted(sensitive, key=_rate_of_b))))
-    elif better:
+    if better:
         cards.append(Card(f"Got better: {len(better)}", rows=_card_rows(better)))
     return Summary(verdict, tone, text, cards, _chart(comparison, a, b))
 
@@ -97,10 +94,6 @@ def _card_rows(rows: Sequence[Row]) -> list[tuple[str, Cell]]:
     ]
     more = len(rows) - LISTED
     return [*listed, *([(f"{more} more", "")] if more > 0 else [])]
-
-
-def _is_sensitive(row: Row) -> bool:
-    return any(word in name.lower() for word in SENSITIVE for name in (row.name, *row.groups.values()))
 
 
 def _rate_of_b(row: Row) -> float:

@@ -26,7 +26,7 @@ from ..core.views import Row as TableRow
 from ..models import brief_spec
 from . import wording
 from .gate import USABLE, Verdict
-from .inference import Row, tests_in
+from .inference import Row
 from .pairs import Comparison, difference_of
 
 ON_SCREEN, IN_PYTHON = ("--full", "--changed"), (".to_pandas()", ".changed()")
@@ -44,23 +44,19 @@ def comparison_sections(
     *,
     changed: bool = False,
     full: bool = False,
-    over_templates: Comparison | None = None,
     hints: tuple[str, str] = ON_SCREEN,
 ) -> list[Section]:
-    """Return the comparison for reading; with `changed` every case that changed, with `full` every row.
-
-    `over_templates` is the same comparison for new templates, shown in full next to the default.
-    """
+    """Return the comparison for reading; with `changed` every case that changed, with `full` every row."""
     if changed:
         return [Section(_heading(comparison), blocks=list(_every_change(comparison)))]
     rows = _full_table(comparison) if full else _short_table(comparison)
     blocks = [
         *([rows] if rows.rows else []),
-        *_rest(comparison, hints[0], full=full),
+        *([] if full else _hidden(comparison, hints[0])),
         *_examples(comparison, hints[1]),
     ]
     notes = wording.caveats(comparison)[: None if full else NOTES]
-    details = [*wording.provenance(comparison), *wording.new_templates_line(over_templates)] if full else []
+    details = wording.provenance(comparison) if full else []
     return [Section(_heading(comparison), _answer(comparison), blocks, [*notes, *details])]
 
 
@@ -228,7 +224,7 @@ def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
 
 def _has_counts(row: Row, comparison: Comparison) -> bool:
     """Return whether counts of passing cases say something about a row: not about refusals, nor fractional scores."""
-    is_fractional = row.estimate.fractional is not None and not comparison.several_seeds
+    is_fractional = row.fractional is not None and not comparison.several_seeds
     return row.is_paired and row.has_direction == comparison.overall.has_direction and not is_fractional
 
 
@@ -237,33 +233,12 @@ def _changes(comparison: Comparison) -> tuple[str, str]:
     return ("newly failing", "fixed") if comparison.overall.has_direction else ("only A", "only B")
 
 
-def _rest(comparison: Comparison, hint: str, *, full: bool) -> list[Block]:
-    """Return the suspects, and how many rows are not shown."""
-    _, _, rest = _sorted(comparison)
-    lines: list[Words] = []
-    for level in dict.fromkeys([comparison.finest, *(row.level for row in comparison.rows)]):
-        suspects = [row for row in comparison.by(level) if level and row.is_suspect]
-        if suspects:
-            suspects = sorted(suspects, key=lambda row: -abs(row.difference or 0.0))
-            what = "" if level == comparison.finest else f"{level} "
-            names = [
-                f"{what}{row.name} {wording.difference_text(row)} ({wording.interval_text(row)})"
-                for row in suspects
-            ]
-            text = (
-                f"Perhaps changed: the interval excludes zero, but the row is not significant after correction for "
-                f"{tests_in(comparison.rows, level)} tests: {some(names, len(names) if full else 6)}"
-            )
-            lines.append(Words(text))
-    hidden = sum(not row.is_suspect for row in rest)
-    if hidden and not full:
-        lines.append(
-            Words(
-                f"{hidden} more without a clear change {'is' if hidden == 1 else 'are'} not shown: {hint}",
-                "quiet",
-            )
-        )
-    return [Text([line]) for line in lines]
+def _hidden(comparison: Comparison, hint: str) -> list[Block]:
+    """Return how many rows are not shown."""
+    hidden = len(_sorted(comparison)[2])
+    verb = "is" if hidden == 1 else "are"
+    text = f"{hidden} more without a clear change {verb} not shown: {hint}"
+    return [Text([Words(text, "quiet")])] if hidden else []
 
 
 # The cases that changed
@@ -354,7 +329,7 @@ def rows_for_csv(comparison: Comparison) -> list[dict[str, Any]]:
             "difference": row.difference,
             "low": row.interval[0] if row.interval else None,
             "high": row.interval[1] if row.interval else None,
-            "interval method": row.interval_method,
+            "interval method": row.method,
             "p value": row.p,
             "test": row.test,
             "adjusted p value": row.adjusted,

@@ -46,7 +46,7 @@ def row_note(row: Row) -> str:
         notes.append(too_few_templates(row.templates or 0))
     if row.absent:
         notes.append(f"no common applicable case in {', '.join(row.absent)}")
-    if row.interval_method == NEWCOMBE:
+    if row.method == NEWCOMBE:
         notes.append(UNPAIRED)
     elif not row.is_paired and row.interval is None:
         notes.append("cannot be paired by case: compare two or more runs a side")
@@ -237,19 +237,14 @@ def caveats(comparison: "Comparison") -> list[str]:
 
 
 def _unanswered(comparison: "Comparison") -> str:
-    """Return how many cases each side left unanswered, and the overall difference with them."""
+    """Return how many cases each side left unanswered."""
     counts = []
     for name, results, count in zip(
         "AB", (comparison.a, comparison.b), comparison.overall.errors, strict=True
     ):
         missing = (results[0].job.get("about") or {}).get("missing", 0)
         counts.append(f"{name} {count:,}" + (f" ({missing:,} not in its file)" if missing else ""))
-    line = f"! Cases without an answer: {', '.join(counts)}. No difference includes them"
-    if (bounds := comparison.error_bounds) is None:
-        return f"{line}."
-    what = quantity(comparison.overall.measure)
-    fail, passes, least, most = (shown(value, what, signed=True) for value in bounds)
-    return f"{line}: {fail} if they all fail, {passes} if they all pass, {least} to {most} at the extremes."
+    return f"! Cases without an answer: {', '.join(counts)}. No difference includes them."
 
 
 def _percent(row: Row, side: int) -> str:
@@ -276,25 +271,6 @@ def provenance(comparison: "Comparison") -> list[str]:
         f"95 % intervals; tests: {', '.join(tests) or 'none'}; p adjusted by Holm within each level.",
         *([] if comparison.has_rates_only else [DETECTABLE]),
         *([f"No case applies to both A and B: {some(absent, 8)}."] if absent else []),
-    ]
-
-
-def new_templates_line(comparison: "Comparison | None") -> list[str]:
-    """Return the overall difference for new templates, next to the default claim."""
-    if comparison is None or comparison.several_seeds:
-        return []
-    rows = [row for row in comparison.rows if row.templates is not None]
-    if not rows:
-        return []
-    row = next((row for row in comparison.by("") if row in rows), rows[0])
-    few = sum(other.has_few_templates for other in comparison.by(comparison.finest))
-    sizes = f"{row.templates:,} templates, effective {row.effective_templates:.1f}"
-    number = "" if row.has_few_templates else f" ({sizes})"
-    counts = (
-        f"; {few} of {len(comparison.by(comparison.finest))} groups have too few templates" if few else ""
-    )
-    return [
-        f"For new templates: {measure_name(row)} {difference_text(row)}{interval_clause(row)}{number}{counts}."
     ]
 
 

@@ -79,13 +79,6 @@ def test_samples_without_a_score_are_counted_with_both_bounds(tmp_path):
     assert "2 without a score; 25.0 % if they all fail, 75.0 % if they all pass" in output
 
 
-def test_compare_shows_the_difference_if_samples_without_a_score_fail_or_pass(tmp_path):
-    old = write(tmp_path / "a.jsonl", graded({"1": 1, "2": 1, "3": 0, "4": 0}))
-    new = write(tmp_path / "b.jsonl", graded({"1": 1, "2": 1, "3": 0, "4": None}))
-    output = " ".join(run("compare", old, new)[1].split())
-    assert "0.0 if they all fail, +25.0 if they all pass, 0.0 to +25.0 at the extremes" in output
-
-
 def test_attempts_without_a_score_are_errors_although_other_epochs_have_one(tmp_path):
     rows = [*graded({"1": 1, "2": 0}, epoch=1), *graded({"1": None, "2": 0}, epoch=2)]
     spec = write(tmp_path / "a.jsonl", rows)
