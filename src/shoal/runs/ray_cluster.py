@@ -9,7 +9,7 @@
     writes the rest        ◄────────────────── remaining files, and the error if there is one
 
 Only the driver writes the store, so nodes need no shared disk. A task that is lost with its worker or its node is
-started again from the files sent so far. A large job is split into blocks of its batch plan.
+started again from the files sent so far.
 """
 
 import logging
@@ -19,10 +19,10 @@ import socket
 import tempfile
 import time
 import warnings
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from threading import Event, Thread
@@ -31,9 +31,7 @@ from uuid import uuid4
 
 from .. import __version__
 from ..core.errors import MissingExtra, PlanError, ShoalError
-from ..core.records import Answer
-from ..training.stage import Progress, silent
-from .execute import Batches, DirectAnswers
+from ..training.stage import Progress
 from .object_transfer import (
     Files,
     Workplace,
@@ -44,7 +42,6 @@ from .object_transfer import (
     put_in_place,
     tidy,
 )
-from .scoring import load_for
 from .settings import Resources
 from .store import RunStore
 from .tasks import POLL_SECONDS, Ended, Queue, Task, failure_elsewhere, record_failure, run_task
@@ -64,8 +61,6 @@ TRIES = 5
 """Attempts at a task whose worker or node is lost."""
 REFERENCES = 32
 """Files kept in the object store for later tasks; files of running tasks stay anyway."""
-BLOCK = 4
-"""Batches that a copy of the model gets at a time."""
 FOLDER = "shoal-ray"
 LOSSES = (NodeDiedError, ObjectLostError, WorkerCrashedError)
 
@@ -202,8 +197,7 @@ class _Driver:
             self.queue.put_back(task, lock_for(task))
             return
         takes = _takes(task)
-        places = self._places(takes)
-        if not places and takes not in self.reported:
+        if not self._places(takes) and takes not in self.reported:
             self.reported.add(takes)
             wanted = f"{takes.cores or 1:g} cores, {takes.gpus:g} GPUs, {takes.memory:,} bytes"
             self.progress(f"waiting for {wanted}: no node of the cluster has that much", 0, 0)
@@ -216,7 +210,6 @@ class _Driver:
             str(Path.cwd()),
             {str(path): self._input(path) for path in inputs_of(task.job)},
             self.mailbox,
-            places if len(self.flights) < places // 2 or places > self.queue.left else 1,
         )
         self.flights[work.options(**_demand(takes)).remote(order)] = _Flight(task, self.attempts, lock)
 
@@ -355,8 +348,6 @@ class Order:
     folder: str
     inputs: Mapping[str, tuple[object, Any]]
     mailbox: Any
-    copies: int
-    """How many copies of the model may answer a large job; 1 if it is not split."""
     shoal: str = __version__
 
 
@@ -379,9 +370,8 @@ class Mailbox:
 def work(order: Order) -> tuple[str | None, Files]:
     """Run a task; return its error and the files not sent yet."""
     place = _prepared(order)
-    distribute = partial(_distribute, order) if order.copies > 1 else None
     with _mailing(place, order):
-        problem = run_task(order.task, place.store, distribute=distribute)
+        problem = run_task(order.task, place.store)
     return problem, place.news(done=True)
 
 
@@ -453,66 +443,3 @@ def _is_alive(process: int) -> bool:
 def sweep_node(run: str) -> None:
     """Remove the folders of a run's workers on this node."""
     _sweep(run)
-
-
-# Large jobs
-
-
-def _distribute(
-    order: Order, local: Callable[[Batches], Iterator[Sequence[Answer]]], batches: Batches
-) -> Iterator[Sequence[Answer]]:
-    """Yield the answers to batches in their order, from several copies of the model; few batches are answered here.
-
-    A worker that waits for a block holds no core: Ray lends it to another task.
-    """
-    blocks = [batches[start : start + BLOCK] for start in range(0, len(batches), BLOCK)]
-    if len(blocks) < 2:
-        yield from local(batches)
-        return
-    takes, waiting = _demand(_takes(order.task)), deque[tuple[Any, Any]]()
-    kept = {name: where for name, where in order.kept.items() if name.startswith("cases/")}
-    lean = replace(order, kept=kept, mailbox=None, copies=1)
-
-    def begin(block: Batches) -> Any:
-        return ask_block.options(**takes).remote(lean, block)
-
-    left = iter(blocks)
-    for block in left:
-        waiting.append((block, begin(block)))
-        if len(waiting) >= 2 * order.copies:
-            break
-    while waiting:
-        block, reference = waiting.popleft()
-        if (following := next(left, None)) is not None:
-            waiting.append((following, begin(following)))
-        yield from _answered(block, reference, begin)
-
-
-def _answered(block: Any, reference: Any, begin: Callable[[Any], Any]) -> list[Sequence[Answer]]:
-    """Return the answers to a block; send it again if its node is lost."""
-    for _ in range(TRIES):
-        try:
-            answers: list[Sequence[Answer]] = ray.get(reference)
-            return answers
-        except RayTaskError as trouble:
-            if not isinstance(trouble.cause, LOSSES):
-                raise
-        except RayError:
-            pass
-        reference = begin(block)
-    answers = ray.get(reference)
-    return answers
-
-
-_copies: dict[str, DirectAnswers] = {}
-
-
-@ray.remote(max_retries=0)
-def ask_block(order: Order, block: Batches) -> list[Sequence[Answer]]:
-    """Return the answers to some batches of a job, from a copy of its model that this process keeps."""
-    job = order.task.job
-    if job.id not in _copies:
-        place = _prepared(order)
-        _copies.clear()
-        _copies[job.id] = DirectAnswers(job, load_for(job), place.store.built(job, silent))
-    return list(_copies[job.id].answer(block))
