@@ -105,7 +105,7 @@ def judge_by_prompt(
 
 def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None) -> list[Verdict]:
     """Return a verdict for each group that each rule judges; a rule that matches no group is an error."""
-    differences: dict[Key, Difference] = {}
+    differences: dict[Key, Measure] = {}
     before: dict[Key, Measure] = {}
     for relative in [rule for rule in rules if rule.is_relative][:1]:
         if baseline is None:
@@ -185,14 +185,13 @@ def _nothing(rule: Rule, number: int, rows: Sequence[Measure], measures: Measure
 
 
 def _verdict(
-    rule: Rule, measure: Measure, differences: "dict[Key, Difference]", before: "Mapping[Key, Measure]"
+    rule: Rule, measure: Measure, differences: Mapping[Key, Measure], before: Mapping[Key, Measure]
 ) -> Verdict:
     _check_unit(rule, measure)
-    judged_measure, difference, unanswered = measure, None, _unanswered("the model", measure)
+    judged_measure, unanswered = measure, _unanswered("the model", measure)
     if rule.is_relative:
-        absent = Difference(Measure("difference", None, 0, measure.groups, reason="not in the baseline"))
-        difference = differences.get(key_of(measure), absent)
-        judged_measure = difference.measure
+        absent = Measure("difference", None, 0, measure.groups, reason="not in the baseline")
+        judged_measure = differences.get(key_of(measure), absent)
         unanswered += _unanswered("the baseline", before.get(key_of(measure)))
     if unanswered and not rule.allow_errors:
         return Verdict(rule, judged_measure, "error", None, "; ".join(unanswered))
@@ -208,7 +207,7 @@ def _verdict(
         )
     verdict = Verdict(rule, judged_measure, "met", judged)
     verdict = verdict if verdict.room >= -SLACK else replace(verdict, status="failed")
-    return replace(verdict, reason=_reason(verdict, measure, difference))
+    return replace(verdict, reason=_reason(verdict, measure))
 
 
 def _unanswered(who: str, measure: Measure | None) -> list[str]:
@@ -224,17 +223,16 @@ def _unanswered(who: str, measure: Measure | None) -> list[str]:
     ]
 
 
-def _reason(verdict: Verdict, measure: Measure, difference: "Difference | None") -> str:
+def _reason(verdict: Verdict, measure: Measure) -> str:
     """Return the counts behind a verdict, what its limit allows, and the bound that was judged."""
     rule, row = verdict.rule, verdict.measure
     is_rate = measure.basis.mean_over == CASES
     parts = []
-    if difference is not None and difference.changes is None:
-        parts.append(UNPAIRED)
-    elif difference is not None and difference.changes is not None:
-        lost, gained = difference.changes
+    if rule.is_relative and row.facts:
         allowed = f" (at most {int(rule.limit * row.n + SLACK):,} more failures allowed)" if is_rate else ""
-        parts.append(f"{lost:,} newly failing, {gained:,} fixed{allowed}")
+        parts.append(", ".join(f"{count:,} {change}" for change, count in row.facts.items()) + allowed)
+    elif rule.is_relative:
+        parts.append(UNPAIRED)
     elif is_rate and row.value is not None and quantity(row).unit == "share":
         passes = row.value * row.n
         counts = row.name.endswith("pass rate") and abs(passes - round(passes)) < 1e-6
@@ -270,24 +268,16 @@ def _judged(rule: Rule, measure: Measure) -> float | None:
 # Differences from a baseline
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A difference from the baseline."""
-
-    measure: Measure
-    changes: tuple[int, int] | None = None
-    """Newly failing and fixed cases; None if nothing pairs the cases of the two."""
-
-
-def _differences(result: Result, baseline: Result) -> dict[Key, Difference]:
+def _differences(result: Result, baseline: Result) -> dict[Key, Measure]:
     """Return the difference of the result from the baseline, by what is compared."""
     if result.outcomes and baseline.outcomes:
         # Gates use the rates and the ends of intervals, not p: a few shuffles are enough.
         compared = compare([baseline], [result], Choices(shuffles=100, power=False))
         differences = [
-            Difference(difference_of(row, compared), (row.lost, row.gained)) for row in compared.rows
+            replace(difference_of(row, compared), facts={"newly failing": row.lost, "fixed": row.gained})
+            for row in compared.rows
         ]
-        return {key_of(difference.measure): difference for difference in differences}
+        return {key_of(difference): difference for difference in differences}
     if differing := origin_differs(result, baseline, "baseline"):
         raise DataError(
             "the baseline was made from other cases or under other settings",
@@ -296,7 +286,7 @@ def _differences(result: Result, baseline: Result) -> dict[Key, Difference]:
         )
     before = {key_of(row): row for row in judgeable(baseline.measures)}
     return {
-        key_of(row): Difference(independent(row, before[key_of(row)]))
+        key_of(row): independent(row, before[key_of(row)])
         for row in judgeable(result.measures)
         if key_of(row) in before
     }

@@ -203,7 +203,7 @@ def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
             wording.rate_text(row, 0),
             wording.rate_text(row, 1),
             Number(_difference(row, comparison), row.change),
-            Words(wording.interval_text(row) or wording.missing_interval(row), "quiet"),
+            Words(wording.interval_text(row), "quiet"),
         ]
         if counted and row not in counted:
             cells += ["", ""]
@@ -399,14 +399,11 @@ def gate_verdict(verdicts: Sequence[Verdict]) -> tuple[str, bool]:
 
 
 def _verdict_row(verdict: Verdict) -> TableRow:
-    limit = Words(wording.short_limit(verdict), "quiet")
-    if verdict.is_met:
-        reason = Words(verdict.reason, "quiet")
-        mark = "" if verdict.status == "passed over" else Words("✓", "good")
-        return TableRow([mark, verdict.name, wording.observed(verdict), limit, reason])
-    return TableRow(
-        [Words("✗", "bad"), Words(verdict.name, "bad"), wording.observed(verdict), limit, verdict.reason]
-    )
+    is_met, limit = verdict.is_met, Words(wording.short_limit(verdict), "quiet")
+    mark = "" if verdict.status == "passed over" else Words("✓", "good") if is_met else Words("✗", "bad")
+    name = Words(verdict.name, "" if is_met else "bad")
+    reason = Words(verdict.reason, "quiet" if is_met else "")
+    return TableRow([mark, name, wording.observed(verdict), limit, reason])
 
 
 def verdict_as_json(verdict: Verdict) -> dict[str, Any]:

@@ -157,9 +157,9 @@ def both_sides(row: Row) -> str:
 
 
 def interval_clause(row: Row) -> str:
-    if row.has_few_templates:
-        return f", {too_few_templates(row.templates or 0)}"
-    return f", 95 % CI {interval_text(row)}" if row.interval else ""
+    if row.interval is None:
+        return f", {interval_text(row)}" if row.has_few_templates else ""
+    return f", 95 % CI {interval_text(row)}"
 
 
 def measure_name(row: Row) -> str:
@@ -185,13 +185,9 @@ def difference_text(row: Row) -> str:
 
 def interval_text(row: Row) -> str:
     if row.interval is None:
-        return ""
+        return too_few_templates(row.templates or 0) if row.has_few_templates else ""
     what = quantity(row.measure)
     return " to ".join(shown(end, what, signed=True) for end in row.interval)
-
-
-def missing_interval(row: Row) -> str:
-    return too_few_templates(row.templates or 0) if row.has_few_templates else ""
 
 
 def excused_checks(result: Result) -> list[str]:
