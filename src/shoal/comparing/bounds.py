@@ -140,7 +140,9 @@ class Evidence:
         quantity = self._quantity(measure)
         if quantity is None or (self.relative and lower_is_better(measure)):
             return None
-        members, owners = [positions for _, positions in quantity.parts], self._owners(quantity)
+        members, owners = [positions for _, positions in quantity.parts], self.clusters
+        if quantity.has_templates or owners is None:
+            owners = np.arange(len(self.values))  # the case itself; elsewhere its premise or text
         shared = sharing([owners[each] for each in members], [self.values[each] for each in members])
         if self.relative:
             tables = [paired_table(self.hits[0][each], self.hits[1][each], owners[each]) for each in members]
@@ -187,12 +189,6 @@ class Evidence:
     def _quantity(self, measure: Measure) -> Quantity | None:
         found = self.parts.get((measure.name, frozenset(measure.groups.items())))
         return None if found is None or found.weights or found.column or not found.parts else found
-
-    def _owners(self, quantity: Quantity) -> NDArray[np.int64]:
-        """Return the unit of each case: the case itself, or its premise or text; never its template."""
-        if quantity.has_templates or self.clusters is None:
-            return np.arange(len(self.values))
-        return self.clusters
 
 
 def _p_of_rate(rate: float, n: float, limit: float, side: Side) -> float:

@@ -139,14 +139,10 @@ class CaseIndex:
         """Return the group value of each case as a code, and the code of each value; None for cases without one."""
         if key not in self._known:
             numbers: dict[str | None, int] = {}
-            each = (numbers.setdefault(value, len(numbers)) for value in _group_values(self.cases, key))
+            columns = self.cases if isinstance(self.cases, CaseColumns) else CaseTable.of(self.cases)
+            each = (numbers.setdefault(value, len(numbers)) for value in columns.group_values(key))
             self._known[key] = np.fromiter(each, np.int64, len(self.cases)), numbers
         return self._known[key]
-
-
-def _group_values(cases: Sequence[Case], key: str) -> Iterable[str | None]:
-    columns = cases if isinstance(cases, CaseColumns) else CaseTable.of(cases)
-    return columns.group_values(key)
 
 
 # Both sides on the same cases
@@ -177,10 +173,6 @@ class Sides:
     def several(self) -> bool:
         """Return whether the run is the sampling unit; if both sides have the same prompts, the case is."""
         return sum(self.runs) > 2 and not self.by_prompt
-
-    def case_by_case(self) -> "Sides":
-        """Return both sides with each case as its own cluster."""
-        return Sides(self.hits, None, self.failed, by_prompt=self.by_prompt)
 
 
 def sides_of(a: Sequence[Result], b: Sequence[Result], column: str = "") -> Sides:

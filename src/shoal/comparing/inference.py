@@ -219,7 +219,8 @@ def _over_cases(known: Sequence[Part], weights: Sequence[float], sides: Sides, c
     observed = math.fsum(difference(part.table) for part in known) / len(known) + 0.0
     shared = _shared(known, sides)
     width = _width(sides)
-    tables = [_scaled(part.table, width) for part in known]
+    scale = np.array([width, width, 1.0])
+    tables = [ClusterTable(part.table.rows / scale, part.table.counts) for part in known]
     low, high = macro_difference_interval(tables, shared=shared)
     interval = low * width, high * width
     flips = _flips(known, sides, shared)
@@ -243,11 +244,6 @@ def _width(sides: Sides) -> float:
     if not len(known) or (known.min() >= 0 and known.max() <= 1):
         return 1.0
     return float(known.max() - known.min()) or 1.0
-
-
-def _scaled(table: ClusterTable, width: float) -> ClusterTable:
-    """Return a table of both sides with their sums divided by a number."""
-    return table if width == 1.0 else ClusterTable(table.rows / np.array([width, width, 1.0]), table.counts)
 
 
 def _over_runs(
@@ -366,7 +362,10 @@ def detectable_drop(estimate: Estimate, alpha: float) -> float | None:
         degrees = scipy.special.stdtridf(1 - alpha / 2, reach / error) if error > 0 else 0.0
         return smallest_mean_difference(error, float(degrees), alpha)
     if estimate.fractional is not None:
-        error = _standard_error(estimate.fractional)
+        values = estimate.fractional
+        if np.ptp(values) == 0:  # no variance to estimate: two more differences, of 1 and of -1
+            values = np.append(values, [1.0, -1.0])
+        error = float(values.std(ddof=1) / math.sqrt(len(values)))
         shift = smallest_mean_difference(error, len(estimate.fractional) - 1, alpha)
         return None if shift is None else shift * estimate.width
     if estimate.flips is None:
@@ -374,12 +373,6 @@ def detectable_drop(estimate: Estimate, alpha: float) -> float | None:
     weights = estimate.flips[1][estimate.flips[1] > 0]  # a cluster without a common case weighs nothing
     found = smallest_even_drop(Cases.weighted(weights), churn(estimate), alpha)
     return None if found is None else found * math.fsum(weights)
-
-
-def _standard_error(differences: Floats) -> float:
-    """Return the standard error of a mean; if all differences are equal, that with two more, of 1 and of -1."""
-    values = differences if np.ptp(differences) > 0 else np.append(differences, [1.0, -1.0])
-    return float(values.std(ddof=1) / math.sqrt(len(values)))
 
 
 def churn(estimate: Estimate) -> float:

@@ -211,7 +211,8 @@ def _row(
 ) -> Row:
     over_templates = has_templates and choices.over == TEMPLATES
     templates = quantity.count_templates(sides.clusters, sides.changes) if over_templates else None
-    sides = sides.case_by_case() if has_templates and not over_templates else sides
+    if has_templates and not over_templates:
+        sides = Sides(sides.hits, None, sides.failed, by_prompt=sides.by_prompt)
     parts = [Part(sides, name, members) for name, members in quantity.parts]
     known = [part for part in parts if part.n]
     members = np.unique(np.concatenate([part.members for part in parts]))

@@ -7,7 +7,7 @@ from typing import Any
 from ..core.case_table import ids_of
 from ..core.errors import some
 from ..core.measures import quantity, shown, shown_p
-from ..core.records import Basis, Case, Measure, Result
+from ..core.records import Basis, Case, Result
 from ..core.views import (
     Block,
     CaseList,
@@ -49,12 +49,13 @@ def comparison_sections(
     """Return the comparison for reading; with `changed` every case that changed, with `full` every row."""
     if changed:
         return [Section(_heading(comparison), blocks=list(_every_change(comparison)))]
-    rows = _full_table(comparison) if full else _short_table(comparison)
-    blocks = [
-        *([rows] if rows.rows else []),
-        *([] if full else _hidden(comparison, hints[0])),
-        *_examples(comparison, hints[1]),
-    ]
+    table = _table(comparison, full=full)
+    blocks: list[Block] = [table] if table.rows else []
+    if (hidden := len(_sorted(comparison)[2])) and not full:
+        verb = "is" if hidden == 1 else "are"
+        text = f"{hidden} more without a clear change {verb} not shown: {hints[0]}"
+        blocks.append(Text([Words(text, "quiet")]))
+    blocks += _examples(comparison, hints[1])
     notes = wording.caveats(comparison)[: None if full else NOTES]
     details = wording.provenance(comparison) if full else []
     return [Section(_heading(comparison), _answer(comparison), blocks, [*notes, *details])]
@@ -159,30 +160,22 @@ def _sorted(comparison: Comparison) -> tuple[list[Row], list[Row], list[Row]]:
     )
 
 
-# The tables
-
-
-def _short_table(comparison: Comparison) -> Table:
-    """Return the overall measures, then the marked rows: of the finest level, then of the levels between."""
-    worse, better, _ = _sorted(comparison)
-    between = [
-        row
-        for row in comparison.rows
-        if row.level not in ("", comparison.finest) and row.significant and row.difference
-    ]
-    return _table(comparison, [*comparison.by(""), *worse, *better, *between], full=False)
-
-
-def _full_table(comparison: Comparison) -> Table:
-    """Return every row, level by level; the finest level worst first."""
-    coarse = [row for row in comparison.rows if row.level != comparison.finest or not comparison.finest]
+def _table(comparison: Comparison, *, full: bool) -> Table:
+    """Return the overall measures and the marked rows, or every row; the finest level first, its worst rows on top."""
     worse, better, rest = _sorted(comparison)
-    undefined = [row for row in comparison.rows if row not in coarse and row.difference is None]
-    return _table(comparison, [*coarse, *worse, *better, *rest, *undefined], full=True)
-
-
-def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
-    counted = [row for row in rows if _has_counts(row, comparison)]
+    finest = comparison.finest
+    undefined = [row for row in comparison.by(finest) if finest and row.difference is None]
+    between = [row for row in comparison.rows if row.level not in ("", finest)]
+    rows = [*comparison.by(""), *worse, *better, *rest, *undefined, *between]
+    rows = [row for row in rows if full or not row.level or (row.significant and row.difference)]
+    # Counts of passing cases say nothing about refusals, nor about fractional scores.
+    has_direction, several = comparison.overall.has_direction, comparison.several_seeds
+    counted = [
+        row
+        for row in rows
+        if row.is_paired and row.has_direction == has_direction and (several or row.fractional is None)
+    ]
+    changes = ("newly failing", "fixed") if has_direction else ("only A", "only B")
     columns = [
         Column("", "left"),
         Column("", "left"),
@@ -190,19 +183,21 @@ def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
         Column("B"),
         Column("diff"),
         Column("95 % CI"),
-        *[Column(title, spare=full) for title in _changes(comparison) if counted],
-        *([Column("n", spare=True), Column("p (adj.)", spare=True)] if full else []),
-        *([Column("detectable drop", spare=True)] if full and comparison.choices.power else []),
+        *[Column(title, spare=full) for title in changes if counted],
+        *[Column(title, spare=True) for title in ("n", "p (adj.)", "detectable drop") if full],
     ]
 
     def line(row: Row) -> TableRow:
-        name = row.name if row.level in ("", comparison.finest) else f"{row.level}: {row.name}"
+        difference = difference_of(row, comparison)
+        if row.is_paired:  # a page links it to its cases
+            difference = replace(difference, basis=Basis("cases"))
+        name = row.name if row.level in ("", finest) else f"{row.level}: {row.name}"
         cells: list[Cell] = [
             Words(row.mark, row.change),
             Words(name, row.change),
             wording.rate_text(row, 0),
             wording.rate_text(row, 1),
-            Number(_difference(row, comparison), row.change),
+            Number(difference, row.change),
             Words(wording.interval_text(row), "quiet"),
         ]
         if counted and row not in counted:
@@ -212,33 +207,10 @@ def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
             cells += [lost, Words(f"{row.gained:,}", "quiet")]
         if full:
             cells += [Words(f"{row.n:,}", "quiet"), "–" if row.adjusted is None else shown_p(row.adjusted)]
-            cells += (
-                [Words(shown(row.mde, quantity(row.measure), signed=False), "quiet")]
-                if comparison.choices.power
-                else []
-            )
+            cells.append(Words(shown(row.mde, quantity(row.measure), signed=False), "quiet"))
         return TableRow(cells)
 
     return Table(columns, [line(row) for row in rows])
-
-
-def _has_counts(row: Row, comparison: Comparison) -> bool:
-    """Return whether counts of passing cases say something about a row: not about refusals, nor fractional scores."""
-    is_fractional = row.fractional is not None and not comparison.several_seeds
-    return row.is_paired and row.has_direction == comparison.overall.has_direction and not is_fractional
-
-
-def _changes(comparison: Comparison) -> tuple[str, str]:
-    """Return the titles of the counts of changed cases: those that only A, and only B, passes."""
-    return ("newly failing", "fixed") if comparison.overall.has_direction else ("only A", "only B")
-
-
-def _hidden(comparison: Comparison, hint: str) -> list[Block]:
-    """Return how many rows are not shown."""
-    hidden = len(_sorted(comparison)[2])
-    verb = "is" if hidden == 1 else "are"
-    text = f"{hidden} more without a clear change {verb} not shown: {hint}"
-    return [Text([Words(text, "quiet")])] if hidden else []
 
 
 # The cases that changed
@@ -294,23 +266,15 @@ def _every_change(comparison: Comparison) -> Iterator[Block]:
             count = f"   {row.lost:,} newly failing, {row.gained:,} fixed"
             cases = _shown(comparison, changes, marked=True)
             yield CaseList(cases, [Words(row.name, "strong"), Words(count, "quiet")])
-    lost, gained = (sum(getattr(row, name) for row in rows) for name in ("lost", "gained"))
-    yield Text([Words(f"Newly failing in B: {lost:,}. Fixed: {gained:,}.", "quiet")])
 
 
 # For files
 
 
-def _difference(row: Row, comparison: Comparison) -> Measure:
-    """Return the difference of a row; if it is paired, a page links it to its cases."""
-    measure = difference_of(row, comparison)
-    return replace(measure, basis=Basis("cases")) if row.is_paired else measure
-
-
 def comparison_table(comparison: Comparison) -> Section:
     """Return every row in one table, for LaTeX."""
     return Section(
-        _heading(comparison), blocks=[_full_table(comparison)], notes=wording.provenance(comparison)
+        _heading(comparison), blocks=[_table(comparison, full=True)], notes=wording.provenance(comparison)
     )
 
 

@@ -194,8 +194,11 @@ class DirectAnswers(_Source):
 
         A result comes from one model: if the model now answers otherwise, all batches are answered again.
         """
-        is_checked = self.built.asks in CLASSIFIES
-        if stored.done and is_checked and not self._agrees(stored.read()):
+        is_checked = stored.done and self.built.asks in CLASSIFIES
+        if (
+            is_checked
+            and answers_match(self.model, stored.read(), self._examples, self.built.labels).ok is False
+        ):
             progress("the model has changed: starting again", 0, self.total)
             stored.restart()
         return self.answer(self.batches[stored.done :])
@@ -203,9 +206,6 @@ class DirectAnswers(_Source):
     def conclude(self, stored: PartialAnswers) -> list[Check]:
         """Return no checks: the answers are in order."""
         return []
-
-    def _agrees(self, rows: Sequence[Answer]) -> bool:
-        return answers_match(self.model, rows, self._examples, self.built.labels).ok is not False
 
 
 class RemoteAnswers(_Source):
@@ -224,7 +224,10 @@ class RemoteAnswers(_Source):
         contents = [row.data for row in self._stored.values() if isinstance(row.data, dict)]
         if modes := {data["mode"] for data in contents if "mode" in data}:
             self.model.resume(modes.pop())  # keep the prompting mode of the stored answers
-        pending = self._pending()
+        total, twice = self.total, min(self.model.again, self.total)
+        questions = [(number, "") for number in range(total)]
+        questions += [(number * total // twice, SECOND) for number in range(twice)]
+        pending = [(number, mark) for number, mark in questions if (ids[number], mark) not in self._stored]
         self._ask([])  # raises before the first request if the model cannot answer this job
         for arrived in self.model.stream([examples[number] for number, _ in pending]):
             rows = []
@@ -236,17 +239,23 @@ class RemoteAnswers(_Source):
             yield rows
 
     def conclude(self, stored: PartialAnswers) -> list[Check]:
-        """Put the first answers into the order of the questions; return whether the second ones agree."""
-        rows = list(self._stored.values())
-        stored.arrange(_first_label_map([self._stored[identity, ""] for identity in self.questions.ids]))
-        return [repeatability(rows), *_server_checks(self.model, rows)]
+        """Put the first answers into the order of the questions; return whether the second ones agree.
 
-    def _pending(self) -> list[tuple[int, str]]:
-        """Return the questions without an answer, then some a second time."""
-        ids, total, twice = self.questions.ids, self.total, min(self.model.again, self.total)
-        questions = [(number, "") for number in range(total)]
-        questions += [(number * total // twice, SECOND) for number in range(twice)]
-        return [(number, mark) for number, mark in questions if (ids[number], mark) not in self._stored]
+        Return also the model names that the server returned, and how many of its token counts were invalid.
+        """
+        rows, spending = list(self._stored.values()), self.model.spending
+        stored.arrange(_first_label_map([self._stored[identity, ""] for identity in self.questions.ids]))
+        checks = [repeatability(rows)]
+        names = {
+            row.data["model"]: None for row in rows if isinstance(row.data, dict) and "model" in row.data
+        }
+        if names:
+            checks.append(Check("model name returned", None, ", ".join(names)))
+        if spending.estimated:
+            of_all = f"{spending.estimated:,} of {spending.requests:,} responses"
+            detail = f"missing or invalid in {of_all}; shoal estimated them"
+            checks.append(Check("token counts of the server", None, detail))
+        return checks
 
 
 def is_retryable(row: Answer) -> bool:
@@ -282,14 +291,3 @@ def _content(row: Answer) -> Any:
     if row.error:
         return None
     return row.data.get("label", row.data.get("text")) if isinstance(row.data, dict) else row.data
-
-
-def _server_checks(model: RemoteModel, rows: Sequence[Answer]) -> list[Check]:
-    """Return the model names that the server returned, and how many of its token counts were invalid."""
-    names = {row.data["model"]: None for row in rows if isinstance(row.data, dict) and "model" in row.data}
-    checks = [Check("model name returned", None, ", ".join(names))] if names else []
-    estimated, requests = model.spending.estimated, model.spending.requests
-    if estimated:
-        detail = f"missing or invalid in {estimated:,} of {requests:,} responses; shoal estimated them"
-        checks.append(Check("token counts of the server", None, detail))
-    return checks

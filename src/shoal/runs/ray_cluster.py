@@ -137,7 +137,12 @@ class _Driver:
         self.store, self.progress, self.workers = store, progress, workers
         self.queue = Queue(tasks)
         self.run_name = uuid4().hex[:12]
-        self.mailbox = _mailbox()
+        # On the cluster's head node; it lives as long as the cluster.
+        self.mailbox: Any = Mailbox.remote()  # type: ignore[attr-defined]
+        try:
+            ray.get(self.mailbox.take.remote())
+        except RayError as trouble:
+            raise _not_begun(trouble) from None
         self.flights: dict[Any, _Flight] = {}  # by the reference to its result
         self.attempts = 0
         self.lost = Counter[str]()
@@ -211,7 +216,9 @@ class _Driver:
             {str(path): self._input(path) for path in inputs_of(task.job)},
             self.mailbox,
         )
-        self.flights[work.options(**_demand(takes)).remote(order)] = _Flight(task, self.attempts, lock)
+        cores, memory = takes.cores or 1, takes.memory or None
+        on = work.options(num_cpus=cores, num_gpus=takes.gpus, memory=memory)
+        self.flights[on.remote(order)] = _Flight(task, self.attempts, lock)
 
     def _kept(self, name: str) -> Any:
         """Return a reference to the content of a stored file."""
@@ -291,26 +298,12 @@ class _Driver:
                 put_in_place(files, self.store)
 
 
-def _mailbox() -> Any:
-    """Return a mailbox on the cluster's head node, which lives as long as the cluster."""
-    mailbox: Any = Mailbox.remote()  # type: ignore[attr-defined]
-    try:
-        ray.get(mailbox.take.remote())
-    except RayError as trouble:
-        raise _not_begun(trouble) from None
-    return mailbox
-
-
 def _takes(task: Task) -> Resources:
     """Return the resources of a task, with its training threads as cores if the plan names none."""
     if task.resources.cores is not None:
         return task.resources
     threads = float(task.job.identity.get("training", {}).get("threads", 1))
     return Resources(threads, task.resources.gpus, task.resources.memory)
-
-
-def _demand(takes: Resources) -> dict[str, Any]:
-    return {"num_cpus": takes.cores or 1, "num_gpus": takes.gpus, "memory": takes.memory or None}
 
 
 def _not_begun(cause: Exception) -> ShoalError:

@@ -43,7 +43,10 @@ def result_of(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     answers = answers_of(job, store, built, model)
     with collector_paused():
         scored = module.score(job.settings, built, answers)
-    checks = store.read_checks(job.id) + _checks(model, answers, built)
+    checks = store.read_checks(job.id)
+    if isinstance(model, StoredAnswers) and built.asks in ("labels", "spans"):  # they cannot be queried
+        last = list(answers.values())[-1]
+        checks += [asdict(check) for check in check_answers(last, built.cases, built.labels)]
     return Result(
         _described(job, built.about, checks),
         built.cases,
@@ -81,14 +84,6 @@ def load_for(job: Job) -> Any:
         return job.given
     other = replaced_model(job.protocol, job.settings, job.model)
     return load_model(job.model) if other is None else other
-
-
-def _checks(model: object, answers: Mapping[str, Any], built: Built) -> list[dict[str, Any]]:
-    """Return checks of stored predictions, which cannot be queried."""
-    if not isinstance(model, StoredAnswers) or built.asks not in ("labels", "spans"):
-        return []
-    last = list(answers.values())[-1]
-    return [asdict(check) for check in check_answers(last, built.cases, built.labels)]
 
 
 def is_dead(result: Result) -> bool:
@@ -154,11 +149,6 @@ def _stored_result(job: Job, store: RunStore, progress: Progress) -> Result | No
     )
 
 
-def compare_jobs(plan: Plan, jobs: Sequence[Job], store: RunStore) -> dict[str, Compared]:
-    """Return the comparison of each protocol across the finished jobs of a plan."""
-    return compare_results(plan, results_by_protocol(plan, jobs, store))
-
-
 def compare_results(
     plan: Plan, results: Mapping[str, Sequence[Result]], store: RunStore | None = None, *, keep: bool = False
 ) -> dict[str, Compared]:
@@ -183,10 +173,8 @@ def _compared(
         return _comparison_from_json(stored)
     compared = find_protocol(protocol).compare(settings, results)
     if path and keep and compared.measures:
-        measures = [as_json(row) for row in compared.measures]
-        content = plain(
-            {"measures": measures, "findings": [finding_as_json(row) for row in compared.findings]}
-        )
+        measures, findings = map(as_json, compared.measures), map(finding_as_json, compared.findings)
+        content = plain({"measures": list(measures), "findings": list(findings)})
         read_back = _comparison_from_json(content)
         if (read_back.measures, read_back.findings) == (list(compared.measures), list(compared.findings)):
             make_folder(path.parent)
