@@ -206,14 +206,9 @@ def same_prompts(a: Sequence[Result], b: Sequence[Result]) -> bool:
 
 def _same_settings(a: Sequence[Result], b: Sequence[Result]) -> None:
     """Refuse results that were scored by different rules: their difference is not the models'."""
-    protocol, first = a[0].job.get("protocol"), scoring_of(a[0])
+    first = {"protocol": a[0].job.get("protocol"), **scoring_of(a[0])}
     for side, result in [*(("A", result) for result in a), *(("B", result) for result in b)]:
-        if result.job.get("protocol") != protocol:
-            raise DataError(
-                f"A is a result of {protocol}, {side} of {result.job.get('protocol')}",
-                fix="two results of one protocol",
-            )
-        scoring = scoring_of(result)
+        scoring = {"protocol": result.job.get("protocol"), **scoring_of(result)}
         # A setting that only one of them has decides on the cases, which are checked later.
         differing = [
             f"{key}: {first[key]!r} for A, {scoring[key]!r} for {side}"

@@ -126,11 +126,6 @@ class Comparison:
         changed = [(self.cases[position], bool(changes[position] > 0)) for position in positions.tolist()]
         return sorted(changed, key=lambda change: change[1])
 
-    def detectable(self, level: str) -> float | None:
-        """Return the median minimum detectable drop of a level; None where no row has one."""
-        drops = [row.mde for row in self.by(level) if row.mde is not None]
-        return float(np.median(drops)) if drops else None
-
     @property
     def findings(self) -> list[Finding]:
         """Return the findings and failed self-checks of either side that make its numbers unusable."""
@@ -279,16 +274,15 @@ def _applicability(sides: Sides, members: NDArray[np.int64]) -> tuple[float | No
 def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result]) -> Row:
     """Return a measure that rests on no cases that could be paired: only several runs a side tell how far it varies."""
     measure = quantity.measure
-    same = [
+    known = [
         [
-            row
+            row.value
             for result in side
             for row in result.measures
-            if (row.name, row.groups) == (measure.name, measure.groups)
+            if (row.name, row.groups) == (measure.name, measure.groups) and row.value is not None
         ]
         for side in (a, b)
     ]
-    known = [[row.value for row in side if row.value is not None] for side in same]
     means = [math.fsum(side) / len(side) if side else None for side in known]
     observed = None if None in means else (means[1] or 0.0) - (means[0] or 0.0)
     estimate = Estimate(observed)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from statistics import median
 from typing import Any
 
 from ..core.case_table import ids_of
@@ -136,8 +137,8 @@ def _counted(comparison: Comparison) -> str:
 def _power(comparison: Comparison) -> str:
     """Return the minimum detectable drop, one number per level."""
     row, finest = comparison.overall, comparison.finest
-    drops = [(row.mde, "overall")]
-    drops += [(comparison.detectable(finest), f"in a typical {finest}")] if finest else []
+    fine = [other.mde for other in comparison.by(finest) if finest and other.mde is not None]
+    drops = [(row.mde, "overall"), (median(fine) if fine else None, f"in a typical {finest}")]
     what = quantity(row.measure)
     parts = [
         f"{shown(drop, what, signed=False)}{wording.unit(row)} {where}"

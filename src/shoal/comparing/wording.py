@@ -207,12 +207,6 @@ def caveats(comparison: "Comparison") -> list[str]:
     a, b = comparison.overall.errors
     if a or b:
         lines.append(_unanswered(comparison))
-    others = {side: (result.job.get("about") or {}).get("other metrics") for side, result in sides}
-    lines += [
-        f"! {side} has other metrics, not compared: {some(names, NAMED)}."
-        for side, names in others.items()
-        if names
-    ]
     flagged = [row for row in comparison.by(comparison.finest) if row.applicability_differs]
     if flagged:
         names = [f"{row.name} (A {_percent(row, 0)}, B {_percent(row, 1)})" for row in flagged]
@@ -224,10 +218,6 @@ def caveats(comparison: "Comparison") -> list[str]:
     elif comparison.several_seeds and min(len(comparison.a), len(comparison.b)) < ENOUGH_SEEDS:
         lines.append(
             f"! Fewer than {ENOUGH_SEEDS} runs a side: small differences between recipes stay hidden."
-        )
-    if comparison.overall.na and not comparison.has_rates_only:
-        lines.append(
-            "Rates count only cases that apply to both A and B; `shoal try` shows each model on its own cases."
         )
     return lines
 
@@ -247,26 +237,21 @@ def _percent(row: Row, side: int) -> str:
     return f"{100 * (row.applicability[side] or 0):.0f} %"
 
 
-def claim(comparison: "Comparison") -> str:
-    """Return the population to which intervals, tests and marks generalise (`docs/method/beyond.md` 7.19)."""
-    by_prompt = same_prompts(comparison.a, comparison.b)
-    if comparison.several_seeds and min(len(comparison.a), len(comparison.b)) > 1 and not by_prompt:
-        return f"new runs of these recipes on these cases ({len(comparison.a)} and {len(comparison.b)} runs)"
-    if _metric(comparison.a[0]):
-        return "new samples like these, with these answers"
-    new = "new templates" if comparison.choices.over == TEMPLATES else "new cases from the same templates"
-    return f"{new}, with these {f'{len(comparison.a)} prompts' if by_prompt else 'checkpoints'}"
-
-
 def provenance(comparison: "Comparison") -> list[str]:
-    """Return how the numbers were computed."""
+    """Return what intervals and tests are about (`docs/method/beyond.md` 7.19), and how they were computed."""
     tests = dict.fromkeys(row.test.split(" of ")[0] for row in comparison.rows if row.test)
-    absent = [row.name for row in comparison.rows if row.difference is None]
+    claim = "new templates" if comparison.choices.over == TEMPLATES else "new cases from the same templates"
+    by_prompt = same_prompts(comparison.a, comparison.b)
+    if min(len(comparison.a), len(comparison.b)) > 1 and not by_prompt:
+        claim = f"new runs of these recipes on these cases ({len(comparison.a)} and {len(comparison.b)} runs)"
+    elif _metric(comparison.a[0]):
+        claim = "new samples like these, with these answers"
+    else:
+        claim += f", with these {f'{len(comparison.a)} prompts' if by_prompt else 'checkpoints'}"
     return [
-        f"Intervals and tests are about {claim(comparison)}.",
+        f"Intervals and tests are about {claim}.",
         f"95 % intervals; tests: {', '.join(tests) or 'none'}; p adjusted by Holm within each level.",
         *([] if comparison.has_rates_only else [DETECTABLE]),
-        *([f"No case applies to both A and B: {some(absent, 8)}."] if absent else []),
     ]
 
 

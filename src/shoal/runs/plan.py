@@ -462,9 +462,7 @@ def _group(value: Any, place: str) -> Group:
 
 def _refuse_early_ends(group: Group, place: str) -> None:
     """Raise if the trainings of a group end at different steps."""
-    ends: dict[int, int] = {}
-    for seed, step in zip(group.seeds, group.steps, strict=False):
-        ends[seed] = max(step, ends.get(seed, 0))
+    ends = dict(sorted(zip(group.seeds, group.steps, strict=False)))
     if len(set(ends.values())) > 1:
         raise PlanError(
             f"{place}: the trainings end at different steps: {', '.join(f'{n:,}' for n in sorted(ends.values()))}",

@@ -106,13 +106,14 @@ def _converted(value: Any, types: Sequence[Any], name: str, where: str) -> Any:
     table = next((hint for hint in types if is_dataclass(hint)), None)
     if table is not None and isinstance(value, Mapping):
         return _plain(cast("type[Any]", table), value, f"{where}: {name}")
-    row = next((hint for hint in map(_table_in_list, types) if hint is not None), None)
+    inner_types = [get_args(hint)[0] for hint in types if get_origin(hint) is tuple]
+    row = next((hint for hint in inner_types if is_dataclass(hint) and isinstance(hint, type)), None)
     if row is not None and isinstance(value, list | tuple):
         return [
             _plain(row, inner, f"{where}: {name} {number}") if isinstance(inner, Mapping) else inner
             for number, inner in enumerate(value, start=1)
         ]
-    if any(get_origin(hint) is tuple for hint in types):
+    if inner_types:
         if isinstance(value, str):
             return [word for word in SEPARATOR.split(value) if word]
         if isinstance(value, int | float):
@@ -130,12 +131,6 @@ def _flattened(values: Mapping[str, Any], where: str) -> dict[str, Any]:
         if name in plain:
             raise PlanError(f"{where}: {name} is given twice, once under advanced", fix="give it once")
     return plain | dict(advanced)
-
-
-def _table_in_list(hint: Any) -> type[Any] | None:
-    """Return the class of the tables in a list of tables; None for other types."""
-    inner = get_args(hint)[0] if get_origin(hint) is tuple else None
-    return inner if is_dataclass(inner) and isinstance(inner, type) else None
 
 
 def _types(kind: type[Any]) -> dict[str, tuple[Any, ...]]:
