@@ -258,7 +258,8 @@ def _over_runs(
     A single run has no variance to estimate, and runs that all agree have none either. The test is then the one by
     case, on the mean outcomes of these runs.
     """
-    a, b = (_run_values(side, known, weights) for side in sides.common)
+    each = [np.array([np.nanmean(side[part.members], axis=0) for part in known]) for side in sides.common]
+    a, b = (np.array(weights) @ rates if weights else rates.mean(axis=0) for rates in each)
     one_against_many = min(len(a), len(b)) == 1
     runs = pooled or (SeedError() if one_against_many else error_of_difference(b, a))
     if not runs.error > 1e-12:
@@ -277,13 +278,6 @@ def pooled_errors(parts: Sequence[Part], sides: Sides) -> list[SeedError]:
         return []
     rates = [np.array([np.nanmean(side[part.members], axis=0) for part in parts]) for side in sides.common]
     return moderated_errors(rates[0], rates[1], [part.n for part in parts])
-
-
-def _run_values(side: Floats, known: Sequence[Part], weights: Sequence[float]) -> Floats:
-    """Return the mean over groups, or their weighted sum, of each run of a side."""
-    rates = np.array([np.nanmean(side[part.members], axis=0) for part in known])
-    values: Floats = np.array(weights) @ rates if weights else rates.mean(axis=0)
-    return values
 
 
 def _shared(known: Sequence[Part], sides: Sides) -> float:

@@ -29,7 +29,10 @@ def junit(verdicts: Sequence[Verdict]) -> str:
     """Return the XML of some verdicts."""
     by_suite: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
-        by_suite.setdefault(_suite_name(verdict), []).append(verdict)
+        # The capability of a functionality; for coarser groups their kind.
+        groups = verdict.measure.groups
+        suite_name = list(groups.values())[1] if len(groups) > 1 else next(iter(groups), "suite")
+        by_suite.setdefault(suite_name, []).append(verdict)
     root = Xml.Element("testsuites", {"name": "shoal"})
     for name, members in by_suite.items():
         suite = Xml.SubElement(root, "testsuite", {"name": clean(name)})
@@ -39,12 +42,6 @@ def junit(verdicts: Sequence[Verdict]) -> str:
     _count(root)
     Xml.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
-
-
-def _suite_name(verdict: Verdict) -> str:
-    """Return the capability of a functionality; for coarser groups their kind."""
-    groups = verdict.measure.groups
-    return list(groups.values())[1] if len(groups) > 1 else next(iter(groups), "suite")
 
 
 def _add_case(suite: Xml.Element, home: str, verdict: Verdict) -> None:

@@ -71,7 +71,8 @@ def lock_for(task: Task) -> str:
 
 def put_in_place(files: Files, store: RunStore) -> None:
     """Write the files from a worker, the answers of a finished job last."""
-    for name in sorted(files, key=_turn):
+    last = {name: place for place, name in enumerate(LAST)}
+    for name in sorted(files, key=lambda name: (last.get(Path(name).name, -1), name)):
         path, piece = store.folder / name, files[name]
         is_build = path.parent.name == "cases" and name.endswith(BUILDING)
         if is_build and (store.folder / name.replace(BUILDING, ".jsonl")).exists():
@@ -101,11 +102,6 @@ def tidy(task: Task, store: RunStore) -> None:
 
 def _so_far(cases: Path) -> Path:
     return cases.with_suffix(BUILDING)
-
-
-def _turn(name: str) -> tuple[int, str]:
-    last = Path(name).name
-    return (LAST.index(last) if last in LAST else -1), name
 
 
 # Inputs of a job outside the store

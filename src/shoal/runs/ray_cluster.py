@@ -22,7 +22,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from threading import Event, Thread
@@ -201,10 +201,12 @@ class _Driver:
         if not lock.enter_context(self.store.lock(lock_for(task), wait=False)):
             self.queue.put_back(task, lock_for(task))
             return
-        takes = _takes(task)
+        takes = task.resources
+        if takes.cores is None:  # the threads of its training
+            takes = replace(takes, cores=float(task.job.identity.get("training", {}).get("threads", 1)))
         if not self._places(takes) and takes not in self.reported:
             self.reported.add(takes)
-            wanted = f"{takes.cores or 1:g} cores, {takes.gpus:g} GPUs, {takes.memory:,} bytes"
+            wanted = f"{takes.cores:g} cores, {takes.gpus:g} GPUs, {takes.memory:,} bytes"
             self.progress(f"waiting for {wanted}: no node of the cluster has that much", 0, 0)
         self.attempts += 1
         order = Order(
@@ -216,8 +218,7 @@ class _Driver:
             {str(path): self._input(path) for path in inputs_of(task.job)},
             self.mailbox,
         )
-        cores, memory = takes.cores or 1, takes.memory or None
-        on = work.options(num_cpus=cores, num_gpus=takes.gpus, memory=memory)
+        on = work.options(num_cpus=takes.cores, num_gpus=takes.gpus, memory=takes.memory or None)
         self.flights[on.remote(order)] = _Flight(task, self.attempts, lock)
 
     def _kept(self, name: str) -> Any:
@@ -298,14 +299,6 @@ class _Driver:
                 put_in_place(files, self.store)
 
 
-def _takes(task: Task) -> Resources:
-    """Return the resources of a task, with its training threads as cores if the plan names none."""
-    if task.resources.cores is not None:
-        return task.resources
-    threads = float(task.job.identity.get("training", {}).get("threads", 1))
-    return Resources(threads, task.resources.gpus, task.resources.memory)
-
-
 def _not_begun(cause: Exception) -> ShoalError:
     if isinstance(cause, ShoalError):
         return cause
@@ -361,15 +354,7 @@ class Mailbox:
 
 @ray.remote(max_retries=0)
 def work(order: Order) -> tuple[str | None, Files]:
-    """Run a task; return its error and the files not sent yet."""
-    place = _prepared(order)
-    with _mailing(place, order):
-        problem = run_task(order.task, place.store)
-    return problem, place.news(done=True)
-
-
-def _prepared(order: Order) -> Workplace:
-    """Return the folder of this process, prepared for a task."""
+    """Run a task in the folder of this process; return its error and the files not sent yet."""
     if order.shoal != __version__:
         raise PlanError(
             f"shoal {__version__} on a node, {order.shoal} where the plan is run",
@@ -377,15 +362,16 @@ def _prepared(order: Order) -> Workplace:
             fix=f'pip install "shoal=={order.shoal}" on every node',
         )
     place = _workplace(order.run)
-    inputs = {name: (version, _fetch(where)) for name, (version, where) in order.inputs.items()}
-    place.go_to(order.folder, inputs)
-    place.lay_out({name: _fetch(where) for name, where in order.kept.items()})
+    place.go_to(order.folder, {name: (version, _fetch(at)) for name, (version, at) in order.inputs.items()})
+    place.lay_out({name: _fetch(at) for name, at in order.kept.items()})
     place.refuse_other(order.task.job)
-    return place
+    with _mailing(place, order):
+        problem = run_task(order.task, place.store)
+    return problem, place.news(done=True)
 
 
-def _fetch(where: Any) -> Callable[[], Any]:
-    return lambda: ray.get(where)
+def _fetch(at: Any) -> Callable[[], Any]:
+    return lambda: ray.get(at)
 
 
 @lru_cache(maxsize=1)

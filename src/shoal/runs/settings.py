@@ -41,10 +41,12 @@ def make_settings(kind: type[Any], values: Mapping[str, Any], where: str) -> Any
             except (LookupError, TypeError):
                 break
             names.append(str(part))
+        allowed = re.findall(r"'([^']*)'", str(first.get("ctx", {}).get("expected", "")))
+        close = nearest(str(value), allowed)
         raise PlanError(
             f"{where}: {'.'.join(names)} = {value!r}",
             why=first["msg"][0].lower() + first["msg"][1:],
-            fix=_remedy(names, value, first),
+            fix=f"{'.'.join(names)} = {close}" if close else "leave it out for the default",
         ) from None
 
 
@@ -68,13 +70,6 @@ def _merged(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
         both = isinstance(value, Mapping) and isinstance(merged.get(name), Mapping)
         merged[name] = _merged(merged[name], value) if both else value
     return merged
-
-
-def _remedy(names: Sequence[str], value: Any, problem: Mapping[str, Any]) -> str:
-    """Return the allowed value most like the given one, or the advice to use the default."""
-    words = re.findall(r"'([^']*)'", str(problem.get("ctx", {}).get("expected", "")))
-    close = nearest(str(value), words)
-    return f"{'.'.join(names)} = {close}" if close else "leave it out for the default"
 
 
 def _plain(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, Any]:
