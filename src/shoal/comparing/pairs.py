@@ -126,6 +126,11 @@ class Comparison:
         changed = [(self.cases[position], bool(changes[position] > 0)) for position in positions.tolist()]
         return sorted(changed, key=lambda change: change[1])
 
+    def detectable(self, level: str) -> float | None:
+        """Return the median minimum detectable drop of a level; None where no row has one."""
+        drops = [row.mde for row in self.by(level) if row.mde is not None]
+        return float(np.median(drops)) if drops else None
+
     @property
     def findings(self) -> list[Finding]:
         """Return the findings and failed self-checks of either side that make its numbers unusable."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from statistics import median
 from typing import Any
 
 from ..core.case_table import ids_of
@@ -106,15 +105,11 @@ def _answer(comparison: Comparison) -> list[Words | str]:
         return [*pieces, Words(why or "A and B have no applicable case in common.", "doubt")]
     contradiction = wording.disagreement(comparison)
     shown_rows = [row, comparison.headline] if contradiction else [row]
-    about = "; ".join(f"{wording.both_sides(one)} ({_change(one)})" for one in shown_rows)
+    about = "; ".join(f"{wording.both_sides(one)} ({wording.change_text(one)})" for one in shown_rows)
     lines = [_counted(comparison), _power(comparison)]
     tone: Tone = "doubt" if contradiction else row.change
     verdict = Words(f"{contradiction or wording.overall_verdict(row)}: ", ("strong", tone))
     return [*pieces, verdict, f"{about}\n", "\n".join(filter(None, lines))]
-
-
-def _change(row: Row) -> str:
-    return f"{wording.difference_text(row)}{wording.unit(row)}{wording.interval_clause(row)}"
 
 
 def _counted(comparison: Comparison) -> str:
@@ -137,8 +132,8 @@ def _counted(comparison: Comparison) -> str:
 def _power(comparison: Comparison) -> str:
     """Return the minimum detectable drop, one number per level."""
     row, finest = comparison.overall, comparison.finest
-    fine = [other.mde for other in comparison.by(finest) if finest and other.mde is not None]
-    drops = [(row.mde, "overall"), (median(fine) if fine else None, f"in a typical {finest}")]
+    drops = [(row.mde, "overall")]
+    drops += [(comparison.detectable(finest), f"in a typical {finest}")] if finest else []
     what = quantity(row.measure)
     parts = [
         f"{shown(drop, what, signed=False)}{wording.unit(row)} {where}"

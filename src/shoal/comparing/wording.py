@@ -156,10 +156,10 @@ def both_sides(row: Row) -> str:
     return f"{measure_name(row)} {rate_text(row, 0)} → {rate_text(row, 1)}{unit}"
 
 
-def interval_clause(row: Row) -> str:
-    if row.interval is None:
-        return f", {interval_text(row)}" if row.has_few_templates else ""
-    return f", 95 % CI {interval_text(row)}"
+def change_text(row: Row) -> str:
+    """Return the difference of a row with its interval."""
+    interval = f"{'95 % CI ' if row.interval else ''}{interval_text(row)}"
+    return ", ".join(filter(None, [f"{difference_text(row)}{unit(row)}", interval]))
 
 
 def measure_name(row: Row) -> str:
