@@ -33,8 +33,6 @@ ON_SCREEN, IN_PYTHON = ("--full", "--changed"), (".to_pandas()", ".changed()")
 """Where to find the rows, and the changed cases, that a view leaves out."""
 EXAMPLES = 2
 """How many newly failing cases the short view shows."""
-WIDTH = 80
-"""The longest line of a heading."""
 NOTES = 3
 """The number of caveats below the table."""
 
@@ -74,7 +72,7 @@ def comparison_text(comparison: Comparison) -> str:
 
 
 def _heading(comparison: Comparison) -> list[Words]:
-    """Return the two models and their cases; on two lines if they do not fit on one."""
+    """Return the two models and, on the next line, their cases."""
     pieces: list[Words] = []
     sides = [
         list(dict.fromkeys(str(result.job.get("model", "")) for result in results))
@@ -84,11 +82,9 @@ def _heading(comparison: Comparison) -> list[Words]:
         sides = [list(map(brief_spec, names)) for names in sides]
     for side, names, results in zip("AB", sides, (comparison.a, comparison.b), strict=True):
         runs = f" ({len(results)} runs)" if len(results) > 1 else ""
-        pieces += [Words(f"{side} ", "quiet"), Words(f"{some(names, 3)}{runs}    ", "strong")]
-    about = wording.about_cases(comparison.a[0])
-    if sum(len(piece.text) for piece in pieces) + len(about) > WIDTH:
-        pieces[-1] = Words(f"{pieces[-1].text.rstrip()}\n", "strong")
-    pieces.append(Words(f"{about}\n", "quiet"))
+        pieces += [Words("    ")] if pieces else []
+        pieces += [Words(f"{side} ", "quiet"), Words(f"{some(names, 3)}{runs}", "strong")]
+    pieces.append(Words(f"\n{wording.about_cases(comparison.a[0])}\n", "quiet"))
     if differs := wording.differing_settings(comparison.a[0], comparison.b[0]):
         pieces.append(Words(f"A and B also differ in {differs}.\n", "doubt"))
     return pieces

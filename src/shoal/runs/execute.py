@@ -28,10 +28,10 @@ from ..protocols.base import CLASSIFIES, Built
 from ..stats.intervals import wilson
 from ..training.stage import Progress, silent
 from .plan import Job
-from .scoring import load_for, score_job
+from .scoring import brief_result, load_for
 from .store import RunStore
 from .store_files import PartialAnswers
-from .training import Training, remove_midway, threads, train_model, training_of
+from .training import Trainer, Training, remove_midway, threads, training_of
 
 BETWEEN_REPORTS = 0.1
 """Seconds between two progress reports."""
@@ -57,7 +57,7 @@ def execute(
             _query(job, store, built, progress)
         else:
             _train_and_query(job, store, built, training, progress, shared)
-    return score_job(job, store, progress)
+    return brief_result(job, store, progress, keep=True)
 
 
 def _query(job: Job, store: RunStore, built: Built, progress: Progress) -> None:
@@ -109,8 +109,8 @@ def _train_and_query(
 
             if stored.done < len(sizes) * len(training.marks):
                 complete = frozenset(training.marks[: stored.done // len(sizes)])
-                examples = source.questions.examples
-                notes = train_model(training, store, shared, model, examples, progress, query, complete)
+                trainer = Trainer(training, store, shared, model, progress, source.questions.examples)
+                notes = trainer.train(len(training.recipe.stages) - 1, query, complete)
                 if notes:
                     store.write_checks(job.id, [asdict(Check("training", False, note)) for note in notes])
                 if training.marks == ("",):

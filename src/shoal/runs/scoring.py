@@ -90,15 +90,6 @@ def is_dead(result: Result) -> bool:
     return bool(result.outcomes) and set(verdicts_of(result.outcomes)) == {"e"}
 
 
-def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:
-    """Return the result of a job and store its measures; read them back if the scoring settings are the same."""
-    if (known := _stored_result(job, store, progress)) is not None:
-        return known
-    result = result_of(job, store, progress)
-    write_result(job, result, store)
-    return result
-
-
 def write_result(job: Job, result: Result, store: RunStore) -> None:
     """Store the measures and outcomes of a job."""
     verdicts, outcomes = verdicts_of(result.outcomes), result.outcomes
@@ -123,9 +114,14 @@ def scoring_of(job: Job) -> dict[str, Any]:
     return plain({"shoal": __version__, "rules": RULES, **settings, "seed": job.settings.seed})
 
 
-def brief_result(job: Job, store: RunStore, progress: Progress = silent) -> Result:
-    """Return a result with lazy cases and outcomes, from stored measures if possible; nothing is written."""
-    return _stored_result(job, store, progress) or result_of(job, store, progress)
+def brief_result(job: Job, store: RunStore, progress: Progress = silent, *, keep: bool = False) -> Result:
+    """Return a result with lazy cases and outcomes, from stored measures if possible; with `keep`, store new ones."""
+    if (known := _stored_result(job, store, progress)) is not None:
+        return known
+    result = result_of(job, store, progress)
+    if keep:
+        write_result(job, result, store)
+    return result
 
 
 def _stored_result(job: Job, store: RunStore, progress: Progress) -> Result | None:
