@@ -48,7 +48,7 @@ Files = Mapping[str, Piece]
 def kept_for(task: Task, store: RunStore) -> list[str]:
     """Return the stored files that a task continues from."""
     cases = store.cases_file(task.job)
-    paths = [cases, _so_far(cases)] if task.stage is None else []
+    paths = [cases, seal(cases), _so_far(cases)] if task.stage is None else []
     if "training" in task.job.identity:
         base, *names = weight_names(task.job.identity)
         done = [path for name in names if is_kept(path := checkpoint(store, name))]

@@ -106,7 +106,7 @@ class RunStore:
         path = self.cases_file(job)
         make_folder(path.parent)
         with self.lock(job.cases, wait=True, progress=progress):
-            sweep(path.parent, path.name)
+            sweep(path.parent, f"{path.stem}.*")
             if load_built(path) is None:
                 partial = path.with_suffix(".partial.jsonl")
                 build: Callable[..., Built] = find_protocol(job.protocol).build
@@ -367,9 +367,7 @@ class MemoryStore(RunStore):
 
     def save_job(self, job: Job, store: RunStore) -> None:
         """Write the cases, answers and self-checks of a finished job to a store on disk."""
-        path = store.cases_file(job)
-        make_folder(path.parent)
-        save_built(self._built[job.cases], path)
+        save_built(self._built[job.cases], store.cases_file(job))
         store.write_job(job)
         store.write_checks(job.id, self.read_checks(job.id))
         with store.partial(job.id, repeat(1)) as partial:
