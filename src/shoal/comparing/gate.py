@@ -22,7 +22,7 @@ from .inference import Choices
 from .pairs import compare, difference_of
 from .rules import EVERY, Rule
 from .unpaired import UNPAIRED, Key, independent, key_of, origin_differs, why_undefined
-from .wording import observed, short_limit
+from .wording import sentence
 
 USABLE = "usable model"
 """The rule that every gate has: the model reads its input and has learnt its task."""
@@ -40,17 +40,17 @@ class Verdict:
     """The verdict of one rule on one group."""
 
     rule: Rule
+    source: Measure
+    """The measure of the result that the rule is about."""
     measure: Measure
-    """The judged measure, or its difference from the baseline."""
+    """The judged measure: the source, or its difference from the baseline."""
     status: Status
     judged: float | None
     """The end of the interval, or the rate, that was compared with the limit."""
     reason: str = ""
 
     def __repr__(self) -> str:
-        limit = f", limit {short_limit(self)}" if short_limit(self) else ""
-        reason = f"; {self.reason}" if self.reason else ""
-        return f"<{'✓' if self.is_met else '✗'} {self.name}: {observed(self)}{limit}{reason}>"
+        return f"<{'✓' if self.is_met else '✗'} {sentence(self)}>"
 
     @property
     def is_met(self) -> bool:
@@ -118,13 +118,13 @@ def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None)
         judged = [_verdict(rule, measure, differences, before) for measure in measures]
         if rule.judge != "observed":
             evidence = Evidence(result, baseline if rule.is_relative else None)
-            judged = by_tests(judged, measures, evidence, number)
+            judged = by_tests(judged, evidence, number)
         verdicts += judged
     usable = Rule(measure=USABLE, at_least=1.0)
-    dead = [
-        Verdict(usable, Measure(USABLE, None, 0, {"check": finding.kind}), "error", None, finding.text)
-        for finding in unusable(result)
-    ]
+    dead = []
+    for finding in unusable(result):
+        check = Measure(USABLE, None, 0, {"check": finding.kind})
+        dead.append(Verdict(usable, check, check, "error", None, finding.text))
     return [*dead, *verdicts]
 
 
@@ -188,26 +188,23 @@ def _verdict(
     rule: Rule, measure: Measure, differences: Mapping[Key, Measure], before: Mapping[Key, Measure]
 ) -> Verdict:
     _check_unit(rule, measure)
-    judged_measure, unanswered = measure, _unanswered("the model", measure)
+    judged, unanswered = measure, _unanswered("the model", measure)
     if rule.is_relative:
         absent = Measure("difference", None, 0, measure.groups, reason="not in the baseline")
-        judged_measure = differences.get(key_of(measure), absent)
+        judged = differences.get(key_of(measure), absent)
         unanswered += _unanswered("the baseline", before.get(key_of(measure)))
+    verdict = Verdict(rule, measure, judged, "met", _judged(rule, judged))
     if unanswered and not rule.allow_errors:
-        return Verdict(rule, judged_measure, "error", None, "; ".join(unanswered))
-    if judged_measure.value is None:
-        status: Status = "passed over" if rule.allow_undefined else "undefined"
-        why = why_undefined(judged_measure)
-        remedy = "" if rule.allow_undefined else "; allow_undefined = true in the rule accepts this"
-        return Verdict(rule, judged_measure, status, None, f"{why}{remedy}")
-    judged = _judged(rule, judged_measure)
-    if judged is None:
-        return Verdict(
-            rule, judged_measure, "undefined", None, "this rule judges an interval, and there is none"
-        )
-    verdict = Verdict(rule, judged_measure, "met", judged)
+        return replace(verdict, status="error", judged=None, reason="; ".join(unanswered))
+    if judged.value is None and rule.allow_undefined:
+        return replace(verdict, status="passed over", reason=why_undefined(judged))
+    if judged.value is None:
+        why = f"{why_undefined(judged)}; allow_undefined = true in the rule accepts this"
+        return replace(verdict, status="undefined", reason=why)
+    if verdict.judged is None:
+        return replace(verdict, status="undefined", reason="this rule judges an interval, and there is none")
     verdict = verdict if verdict.room >= -SLACK else replace(verdict, status="failed")
-    return replace(verdict, reason=_reason(verdict, measure))
+    return replace(verdict, reason=_reason(verdict))
 
 
 def _unanswered(who: str, measure: Measure | None) -> list[str]:
@@ -223,10 +220,10 @@ def _unanswered(who: str, measure: Measure | None) -> list[str]:
     ]
 
 
-def _reason(verdict: Verdict, measure: Measure) -> str:
+def _reason(verdict: Verdict) -> str:
     """Return the counts behind a verdict, what its limit allows, and the bound that was judged."""
     rule, row = verdict.rule, verdict.measure
-    is_rate = measure.basis.mean_over == CASES
+    is_rate = verdict.source.basis.mean_over == CASES
     parts = []
     if rule.is_relative and row.facts:
         allowed = f" (at most {int(rule.limit * row.n + SLACK):,} more failures allowed)" if is_rate else ""

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as Xml
 
 from ..core.files import writing
 from .gate import Verdict
-from .wording import limit_text, sentence
+from .wording import sentence, short_limit
 
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold, escaped or not."""
@@ -45,7 +45,8 @@ def junit(verdicts: Sequence[Verdict]) -> str:
 
 
 def _add_case(suite: Xml.Element, home: str, verdict: Verdict) -> None:
-    name = clean(f"{verdict.name}: {limit_text(verdict)}")
+    judge = "" if verdict.rule.judge == "observed" else f" ({verdict.rule.judge})"
+    name = clean(f"{verdict.name}: {short_limit(verdict)}{judge}")
     case = Xml.SubElement(suite, "testcase", {"classname": clean(home), "name": name, "time": "0"})
     tag, text = TAGS.get(verdict.status, "failure"), clean(sentence(verdict))
     about = {} if tag == "system-out" else {"message": text, "type": verdict.status}

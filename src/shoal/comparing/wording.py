@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.claims import ENOUGH_SEEDS, too_few_templates
 from ..core.errors import some
-from ..core.measures import quantity, shown, shown_interval, unit_word
-from ..core.records import Measure, Result
+from ..core.measures import quantity, shown, unit_word
+from ..core.records import Result
 from ..protocols.base import differing
 from .cases import EXCUSED_CHECKS, TEMPLATES, same_prompts
 from .inference import Row
@@ -288,31 +288,6 @@ def short_limit(verdict: "Verdict") -> str:
 
 def sentence(verdict: "Verdict") -> str:
     """Return a verdict in one line: the observed value and the limit."""
-    row = verdict.measure
-    reason = f" ({verdict.reason})" if verdict.reason else ""
-    if row.value is None or verdict.status == "error":
-        return f"{verdict.name}: {verdict.status}, expected {limit_text(verdict)}{reason}"
-    return f"{verdict.name}: {measure_text(row)}, n = {row.n:,}; expected {limit_text(verdict)}{reason}"
-
-
-def limit_text(verdict: "Verdict") -> str:
-    """Return the limit of a rule in words."""
-    rule, row = verdict.rule, verdict.measure
-    if row.name == "usable model":
-        return "a usable model"
-    what = quantity(row.of or row.name)
-    end = "" if rule.judge == "observed" else f" ({rule.judge})"
-    limit = shown(rule.limit, what, signed=False)
-    unit = " %" if what.unit == "share" else ""
-    if rule.is_relative:
-        points = " points" if what.unit == "share" else ""
-        return f"no worse than the baseline by {limit}{points}{end}"
-    return f"{rule.kind.replace('_', ' ')} {limit}{unit}{end}"
-
-
-def measure_text(row: Measure) -> str:
-    """Return a measure, or a difference in points, with its interval."""
-    if row.value is None:
-        return "undefined"
-    ends = shown_interval(row, between=", ")
-    return f"{shown(row.value, quantity(row))}{unit_word(row)}" + (f" [{ends}]" if ends else "")
+    limit = f", limit {short_limit(verdict)}" if short_limit(verdict) else ""
+    reason = f"; {verdict.reason}" if verdict.reason else ""
+    return f"{verdict.name}: {observed(verdict)}{limit}{reason}"

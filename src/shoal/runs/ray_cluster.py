@@ -49,6 +49,7 @@ from .tasks import POLL_SECONDS, Ended, Queue, Task, failure_elsewhere, record_f
 try:
     import ray
     from ray.exceptions import NodeDiedError, ObjectLostError, RayError, RayTaskError, WorkerCrashedError
+    from ray.util.queue import Queue as Mailbox
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 except ModuleNotFoundError as problem:
     if problem.name != "ray":
@@ -138,11 +139,7 @@ class _Driver:
         self.queue = Queue(tasks)
         self.run_name = uuid4().hex[:12]
         # On the cluster's head node; it lives as long as the cluster.
-        self.mailbox: Any = Mailbox.remote()  # type: ignore[attr-defined]
-        try:
-            ray.get(self.mailbox.take.remote())
-        except RayError as trouble:
-            raise _not_begun(trouble) from None
+        self.mailbox = Mailbox(actor_options={"num_cpus": 0, "resources": {"node:__internal_head__": 0.001}})
         self.flights: dict[Any, _Flight] = {}  # by the reference to its result
         self.attempts = 0
         self.lost = Counter[str]()
@@ -168,7 +165,7 @@ class _Driver:
             places = [NodeAffinitySchedulingStrategy(node, soft=False) for node in alive]
             swept = [sweep_node.options(scheduling_strategy=on).remote(self.run_name) for on in places]
             ray.wait(swept, num_returns=len(swept), timeout=10)
-            ray.kill(self.mailbox)
+            ray.kill(self.mailbox.actor)
         for flight in self.flights.values():
             flight.lock.close()
 
@@ -294,7 +291,7 @@ class _Driver:
         """Write the files that running tasks have sent."""
         self.mailed = time.monotonic()
         flying = {flight.attempt for flight in self.flights.values()}
-        for attempt, files in ray.get(self.mailbox.take.remote()):
+        for attempt, files in self.mailbox.get_nowait_batch(self.mailbox.qsize()):
             if attempt in flying:
                 put_in_place(files, self.store)
 
@@ -337,21 +334,6 @@ class Order:
     shoal: str = __version__
 
 
-@ray.remote(num_cpus=0, resources={"node:__internal_head__": 0.001})
-class Mailbox:
-    """Collects new files from workers for the driver."""
-
-    def __init__(self) -> None:
-        self._letters: list[tuple[int, Files]] = []
-
-    def send(self, attempt: int, files: Files) -> None:
-        self._letters.append((attempt, files))
-
-    def take(self) -> list[tuple[int, Files]]:
-        letters, self._letters = self._letters, []
-        return letters
-
-
 @ray.remote(max_retries=0)
 def work(order: Order) -> tuple[str | None, Files]:
     """Run a task in the folder of this process; return its error and the files not sent yet."""
@@ -389,7 +371,7 @@ def _mailing(place: Workplace, order: Order) -> Iterator[None]:
     def mail() -> None:
         while not over.wait(BETWEEN_MAILS):
             if news := place.news(done=False):
-                ray.get(order.mailbox.send.remote(order.attempt, news))
+                order.mailbox.put((order.attempt, news))
 
     thread = Thread(target=mail, daemon=True)
     thread.start()
