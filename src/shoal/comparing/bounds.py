@@ -131,8 +131,9 @@ class Evidence:
         if quantity is None or (self.relative and lower_is_better(verdict.source)):
             return None
         members, owners = [positions for _, positions in quantity.parts], self.clusters
-        if quantity.has_templates or owners is None:
-            owners = np.arange(len(self.values))  # the case itself; elsewhere its premise or text
+        if quantity.measure.basis.templates is not None or owners is None:
+            # Never its template: the case itself; elsewhere its premise or text.
+            owners = np.arange(len(self.values))
         shared = sharing([owners[each] for each in members], [self.values[each] for each in members])
         if self.relative:
             tables = [paired_table(self.hits[0][each], self.hits[1][each], owners[each]) for each in members]

@@ -47,11 +47,6 @@ class Quantity:
         """Return the column of the results whose mean the measure is; empty if it counts passes."""
         return self.measure.basis.column
 
-    @property
-    def has_templates(self) -> bool:
-        """Return whether the clusters of the cases are templates, which are the sampling unit only on request."""
-        return self.measure.basis.templates is not None
-
     def count_templates(self, clusters: Integers | None, values: Floats) -> int:
         """Return the number of templates with a value."""
         members = np.unique(np.concatenate([positions for _, positions in self.parts]))

@@ -110,8 +110,8 @@ def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None)
     for relative in [rule for rule in rules if rule.is_relative][:1]:
         if baseline is None:
             raise PlanError(f"{relative}: no baseline to compare with", fix="--baseline RESULT")
-        differences = _differences(result, baseline)
         before = {key_of(row): row for row in judgeable(baseline.measures)}
+        differences = _differences(result, baseline, before)
     verdicts: list[Verdict] = []
     for number, rule in enumerate(rules, start=1):
         measures = _looked_at(rule, number, result.measures)
@@ -265,7 +265,7 @@ def _judged(rule: Rule, measure: Measure) -> float | None:
 # Differences from a baseline
 
 
-def _differences(result: Result, baseline: Result) -> dict[Key, Measure]:
+def _differences(result: Result, baseline: Result, before: Mapping[Key, Measure]) -> dict[Key, Measure]:
     """Return the difference of the result from the baseline, by what is compared."""
     if result.outcomes and baseline.outcomes:
         # Gates use the rates and the ends of intervals, not p: a few shuffles are enough.
@@ -281,7 +281,6 @@ def _differences(result: Result, baseline: Result) -> dict[Key, Measure]:
             why=differing,
             fix="compute the baseline again, with the cases and settings of the result",
         )
-    before = {key_of(row): row for row in judgeable(baseline.measures)}
     return {
         key_of(row): independent(row, before[key_of(row)])
         for row in judgeable(result.measures)

@@ -40,8 +40,6 @@ def row_note(row: Row) -> str:
     notes = []
     if sum(row.runs) > 2:
         notes.append(f"runs: {row.runs[0]} of A, {row.runs[1]} of B")
-        if row.is_paired and not row.by_run:
-            notes.append("tested by case: variance between runs cannot be estimated")
     if row.has_few_templates:
         notes.append(too_few_templates(row.templates or 0))
     if row.absent:
@@ -206,7 +204,7 @@ def caveats(comparison: "Comparison") -> list[str]:
     lines += [f"! {side}: {check}" for side, result in sides for check in excused_checks(result)]
     a, b = comparison.overall.errors
     if a or b:
-        lines.append(_unanswered(comparison))
+        lines.append(f"! Cases without an answer: A {a:,}, B {b:,}. No difference includes them.")
     flagged = [row for row in comparison.by(comparison.finest) if row.applicability_differs]
     if flagged:
         names = [f"{row.name} (A {_percent(row, 0)}, B {_percent(row, 1)})" for row in flagged]
@@ -220,17 +218,6 @@ def caveats(comparison: "Comparison") -> list[str]:
             f"! Fewer than {ENOUGH_SEEDS} runs a side: small differences between recipes stay hidden."
         )
     return lines
-
-
-def _unanswered(comparison: "Comparison") -> str:
-    """Return how many cases each side left unanswered."""
-    counts = []
-    for name, results, count in zip(
-        "AB", (comparison.a, comparison.b), comparison.overall.errors, strict=True
-    ):
-        missing = (results[0].job.get("about") or {}).get("missing", 0)
-        counts.append(f"{name} {count:,}" + (f" ({missing:,} not in its file)" if missing else ""))
-    return f"! Cases without an answer: {', '.join(counts)}. No difference includes them."
 
 
 def _percent(row: Row, side: int) -> str:

@@ -244,7 +244,7 @@ class RemoteAnswers(_Source):
         Return also the model names that the server returned, and how many of its token counts were invalid.
         """
         rows, spending = list(self._stored.values()), self.model.spending
-        stored.arrange(_first_label_map([self._stored[identity, ""] for identity in self.questions.ids]))
+        stored.arrange([self._stored[identity, ""] for identity in self.questions.ids])
         checks = [repeatability(rows)]
         names = {
             row.data["model"]: None for row in rows if isinstance(row.data, dict) and "model" in row.data
@@ -261,17 +261,6 @@ class RemoteAnswers(_Source):
 def is_retryable(row: Answer) -> bool:
     """Return whether all attempts failed; a response that holds no answer is final."""
     return bool(row.error) and not (isinstance(row.data, dict) and NO_ANSWER in row.data)
-
-
-def _first_label_map(rows: Sequence[Answer]) -> list[Answer]:
-    """Keep the map of label names on the first answer only, as batches do."""
-    first = next((row.example_id for row in rows if not row.error), "")
-    return [
-        row
-        if row.error or row.example_id == first or not isinstance(row.data, dict)
-        else replace(row, data={name: value for name, value in row.data.items() if name != "taken"})
-        for row in rows
-    ]
 
 
 def repeatability(rows: Sequence[Answer]) -> Check:

@@ -139,7 +139,9 @@ class _Driver:
         self.queue = Queue(tasks)
         self.run_name = uuid4().hex[:12]
         # On the cluster's head node; it lives as long as the cluster.
-        self.mailbox = Mailbox(actor_options={"num_cpus": 0, "resources": {"node:__internal_head__": 0.001}})
+        self.mailbox: Any = Mailbox(
+            actor_options={"num_cpus": 0, "resources": {"node:__internal_head__": 0.001}}
+        )
         self.flights: dict[Any, _Flight] = {}  # by the reference to its result
         self.attempts = 0
         self.lost = Counter[str]()
@@ -276,7 +278,12 @@ class _Driver:
             if isinstance(trouble, RayTaskError) and not isinstance(trouble.cause, LOSSES):
                 yield self.queue.end(task, record_failure(task, self.store, str(_not_begun(trouble.cause))))
             elif self.lost[task.name] + 1 >= TRIES:
-                yield self.queue.end(task, record_failure(task, self.store, _lost(trouble)))
+                lost = ShoalError(
+                    "its worker was lost several times",
+                    why=f"{type(trouble).__name__}: {str(trouble).strip().splitlines()[0]}",
+                    fix="reserve memory for it in [resources] of the plan; see ray logs",
+                )
+                yield self.queue.end(task, record_failure(task, self.store, str(lost)))
             else:
                 self.lost[task.name] += 1
                 self.references.clear()  # some may be lost too
@@ -304,16 +311,6 @@ def _not_begun(cause: Exception) -> ShoalError:
         f"a worker could not begin: {type(cause).__name__}: {lines[-1] if lines else ''}",
         why="a package is missing on that node, or has another version there",
         fix=f'pip install "shoal[ray]=={__version__}" on every node, with the extras that the plan needs',
-    )
-
-
-def _lost(trouble: RayError) -> str:
-    return str(
-        ShoalError(
-            "its worker was lost several times",
-            why=f"{type(trouble).__name__}: {str(trouble).strip().splitlines()[0]}",
-            fix="reserve memory for it in [resources] of the plan; see ray logs",
-        )
     )
 
 

@@ -92,7 +92,7 @@ def test_attempts_without_a_score_are_errors_although_other_epochs_have_one(tmp_
 def test_missing_samples_are_said_by_compare_and_by_gate(tmp_path):
     a = write(tmp_path / "a.jsonl", graded({"1": 1, "2": 1, "3": 0}))
     b = write(tmp_path / "b.jsonl", graded({"1": 1, "4": 1, "3": 0}))
-    assert "A 1 (1 not in its file), B 1 (1 not in its file)" in " ".join(run("compare", a, b)[1].split())
+    assert "Cases without an answer: A 1, B 1." in " ".join(run("compare", a, b)[1].split())
     (tmp_path / "g.toml").write_text("[[rule]]\nno_worse_than_baseline_by = 0.02\n")
     code, output = run("gate", b, "--baseline", a, "--rules", tmp_path / "g.toml")
     assert code == 3 and "no answer to 1 of 4 cases" in output and "the baseline lacks" in output
