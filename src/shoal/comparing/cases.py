@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -163,6 +164,12 @@ class Sides:
         self.means = [side.mean(axis=1) for side in self.common]
         self.changes: Floats = self.means[1] - self.means[0]
         self.clusters = clusters
+
+    @cached_property
+    def span(self) -> tuple[float, float]:
+        """Return the lowest and the highest score; without scores, those of a share."""
+        known = np.concatenate([side[~np.isnan(side)] for side in self.common])
+        return (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
 
     @property
     def several(self) -> bool:

@@ -218,7 +218,8 @@ def _over_cases(known: Sequence[Part], weights: Sequence[float], sides: Sides, c
     # fsum: the same number, up to its sign, whatever the order of groups and of the two models.
     observed = math.fsum(difference(part.table) for part in known) / len(known) + 0.0
     shared = _shared(known, sides)
-    width = _width(sides)
+    low, high = sides.span
+    width = 1.0 if low >= 0 and high <= 1 else high - low or 1.0  # differences are within -1 and 1
     scale = np.array([width, width, 1.0])
     tables = [ClusterTable(part.table.rows / scale, part.table.counts) for part in known]
     low, high = macro_difference_interval(tables, shared=shared)
@@ -236,14 +237,6 @@ def _over_cases(known: Sequence[Part], weights: Sequence[float], sides: Sides, c
         fractional=known[0].flips / width if has_fractions else None,
         width=width,
     )
-
-
-def _width(sides: Sides) -> float:
-    """Return by what scores beyond a share are divided, so that their differences are within -1 and 1."""
-    known = np.concatenate([side[~np.isnan(side)] for side in sides.common])
-    if not len(known) or (known.min() >= 0 and known.max() <= 1):
-        return 1.0
-    return float(known.max() - known.min()) or 1.0
 
 
 def _over_runs(
@@ -303,8 +296,8 @@ def _of_sum(known: Sequence[Part], weights: Sequence[float], sides: Sides, choic
 
 def _range_of_sum(weights: Sequence[float], sides: Sides) -> Interval:
     """Return the largest difference that a weighted sum of shares can have; no bound for other values."""
-    known = np.concatenate([side[~np.isnan(side)] for side in sides.common])
-    if len(known) and (known.min() < 0 or known.max() > 1):
+    low, high = sides.span
+    if low < 0 or high > 1:
         return -math.inf, math.inf
     most = math.fsum(map(abs, weights))
     return -most, most

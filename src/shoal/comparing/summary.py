@@ -86,18 +86,14 @@ def _chart(comparison: Comparison, a: str, b: str) -> Table | None:
     rows = sorted(fitting[level], key=lambda row: (row.change != "bad", row.rates[1] or 0.0))
     heads = [Column(level, "left"), Column(a, spare=True), Column(b, spare=True), Column("diff")]
     title = f"{rows[0].measure.capitalize()} by {level}, in % (○ {a}, ● {b})"
-    return Table(
-        [*heads, Column("", "left", scale=(0.0, 1.0))],
-        [_chart_row(row, comparison) for row in rows],
-        title=title,
-        legend=["▲ ▼ significant after correction within the level."],
-    )
-
-
-def _chart_row(row: Row, comparison: Comparison) -> TableRow:
-    old, new = (
-        Measure(row.measure, rate, row.n, row.groups, basis=Basis(mean_over="cases")) for rate in row.rates
-    )
-    change = Number(difference_of(row, comparison), row.change, row.mark)
-    dots = Dots([old, new], (0.0, 1.0), None, row.change or "third", True)
-    return TableRow([row.name, Number(old), Number(new), change, dots])
+    lines = []
+    for row in rows:
+        old, new = (
+            Measure(row.measure, rate, row.n, row.groups, basis=Basis(mean_over="cases"))
+            for rate in row.rates
+        )
+        change = Number(difference_of(row, comparison), row.change, row.mark)
+        dots = Dots([old, new], (0.0, 1.0), None, row.change or "third", True)
+        lines.append(TableRow([row.name, Number(old), Number(new), change, dots]))
+    legend = ["▲ ▼ significant after correction within the level."]
+    return Table([*heads, Column("", "left", scale=(0.0, 1.0))], lines, title=title, legend=legend)

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import __version__
 from ..core.errors import StoreError
-from ..core.files import collector_paused
+from ..core.files import collector_paused, digest
 from ..core.records import (
     Lazy,
     Measures,
@@ -27,7 +27,7 @@ from ..models.selfcheck import check_answers
 from ..protocols import find_protocol
 from ..protocols.base import Built, Compared, identity
 from ..training.stage import Progress, silent
-from .plan import Job, Plan, plain, replaced_model
+from .plan import Job, Plan, plain, replaced_model, short_hash
 from .settings import make_settings
 from .store import RunStore
 from .store_files import VALUES, make_folder, read_sealed_json, write_sealed_json
@@ -164,7 +164,13 @@ def _compared(
     protocol: str, settings: Any, results: Sequence[Result], store: RunStore | None, *, keep: bool
 ) -> Compared:
     jobs = [{**result.job, "rules": RULES} for result in results]
-    path = store.comparison_file(settings, jobs) if store else None
+    path = None
+    if store:  # named by everything that decides it
+        folders = [store.job_folder(job["id"]) for job in jobs]
+        files = [folder / name for folder in folders for name in ("measures.json", "answers.digest")]
+        digests = [digest(file) if file.exists() else "" for file in files]
+        key = plain({"settings": asdict(settings), "jobs": jobs, "files": digests})
+        path = store.folder / "comparisons" / f"{short_hash(key, 32)}.json"
     if path and (stored := read_sealed_json(path)) is not None:
         return _comparison_from_json(stored)
     compared = find_protocol(protocol).compare(settings, results)

@@ -30,7 +30,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from inspect import signature
 from itertools import chain, repeat
 from pathlib import Path
@@ -46,7 +45,7 @@ from ..models.prompted.spending import read_spending
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..training.stage import Progress, silent
-from .plan import Job, plain, short_hash
+from .plan import Job
 from .store_files import (
     VALUES,
     MemoryAnswers,
@@ -248,17 +247,6 @@ class RunStore:
         sealed = read_seal(answers)
         is_current = scored is not None and scored.get("answers") == sealed.get("digest")
         return scored if is_current and sealed.get("job") == job_id else None
-
-    # Comparisons
-
-    def comparison_file(self, settings: Any, jobs: Sequence[Mapping[str, Any]]) -> Path:
-        """Return the file of a protocol's comparison of these jobs, named by everything that decides it."""
-        files = [
-            self.job_folder(job["id"]) / name for job in jobs for name in ("measures.json", "answers.digest")
-        ]
-        content = [digest(path) if path.exists() else "" for path in files]
-        key = plain({"settings": asdict(settings), "jobs": list(jobs), "files": content})
-        return self.folder / "comparisons" / f"{short_hash(key, 32)}.json"
 
     # Errors
 
