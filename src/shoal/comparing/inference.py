@@ -35,7 +35,6 @@ Integers = NDArray[np.int64]
 WELCH = "Welch's t over runs"
 MODERATED = "moderated t over runs"
 
-
 Over = Literal["cases", "templates"]
 
 

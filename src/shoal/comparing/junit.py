@@ -37,20 +37,16 @@ def junit(verdicts: Sequence[Verdict]) -> str:
     for name, members in by_suite.items():
         suite = Xml.SubElement(root, "testsuite", {"name": clean(name)})
         for verdict in members:
-            _add_case(suite, name, verdict)
+            judge = "" if verdict.rule.judge == "observed" else f" ({verdict.rule.judge})"
+            title = clean(f"{verdict.name}: {short_limit(verdict)}{judge}")
+            case = Xml.SubElement(suite, "testcase", {"classname": clean(name), "name": title, "time": "0"})
+            tag, text = TAGS.get(verdict.status, "failure"), clean(sentence(verdict))
+            about = {} if tag == "system-out" else {"message": text, "type": verdict.status}
+            Xml.SubElement(case, tag, about).text = text
         _count(suite)
     _count(root)
     Xml.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
-
-
-def _add_case(suite: Xml.Element, home: str, verdict: Verdict) -> None:
-    judge = "" if verdict.rule.judge == "observed" else f" ({verdict.rule.judge})"
-    name = clean(f"{verdict.name}: {short_limit(verdict)}{judge}")
-    case = Xml.SubElement(suite, "testcase", {"classname": clean(home), "name": name, "time": "0"})
-    tag, text = TAGS.get(verdict.status, "failure"), clean(sentence(verdict))
-    about = {} if tag == "system-out" else {"message": text, "type": verdict.status}
-    Xml.SubElement(case, tag, about).text = text
 
 
 def _count(parent: Xml.Element) -> None:

@@ -118,12 +118,10 @@ def read_rules(rules: Path | str | Sequence[Mapping[str, Any]]) -> list[Rule]:
     if not isinstance(rows, list | tuple) or not rows or not all(isinstance(row, Mapping) for row in rows):
         fix = "tables that begin with [[rule]]" if where else '[{"at_least": 0.9}]'
         raise PlanError(f"{where}no rules", fix=fix)
-    return [_rule(row, f"{where}rule {number}") for number, row in enumerate(rows, start=1)]
-
-
-def _rule(row: Mapping[str, Any], where: str) -> Rule:
-    """Return the words of a rule that are none of its options are groups, such as functionality or test_type."""
-    options = {key: value for key, value in row.items() if key in OPTIONS}
-    groups = {key.replace("_", " "): value for key, value in row.items() if key not in OPTIONS}
-    with errors_at(where):
-        return Rule(groups, **options)
+    checked = []
+    for number, row in enumerate(rows, start=1):
+        options = {key: value for key, value in row.items() if key in OPTIONS}
+        groups = {key.replace("_", " "): value for key, value in row.items() if key not in OPTIONS}
+        with errors_at(f"{where}rule {number}"):
+            checked.append(Rule(groups, **options))
+    return checked

@@ -126,7 +126,7 @@ def retry_errors(
     rows = list(store.answers(job.id))
     failed = [position for position, row in enumerate(rows) if row.error]
     if failed and "training" in job.identity:
-        store.remove_answers(job.id)
+        (store.job_folder(job.id) / "answers.jsonl").unlink(missing_ok=True)
         execute(job, store, progress, shared=shared)
         return
     model = load_for(job)

@@ -74,26 +74,25 @@ def _merged(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
 
 def _plain(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the values by field, in nested tables too, with lists that were written as text split."""
-    known = _types(kind)
+    every = get_type_hints(kind)
+    hints = {field.name: every[field.name] for field in fields(kind)}
+    removed: Mapping[str, str] = getattr(kind, "REMOVED", {})
     plain: dict[str, Any] = {}
     for name, value in _flattened(nested(values), where).items():
-        if f"{name}_" in known:  # a reserved word of Python, such as from
+        if f"{name}_" in hints:  # a reserved word of Python, such as from
             name = f"{name}_"
-        if name not in known:
-            raise _unknown(kind, name, list(known), where)
-        plain[name] = _converted(value, known[name], name, where)
+        if name in removed:
+            raise PlanError(f"{where}: {name} is not a setting here", fix=removed[name])
+        if name not in hints:
+            raise PlanError(
+                f'{where}: unknown setting "{name}"',
+                why=f"known settings are {', '.join(known.removesuffix('_') for known in hints)}",
+                fix=nearest(name, hints) or "one of those",
+            )
+        hint = hints[name]
+        types = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+        plain[name] = _converted(value, types, name, where)
     return plain
-
-
-def _unknown(kind: type[Any], name: str, known: Sequence[str], where: str) -> PlanError:
-    removed: Mapping[str, str] = getattr(kind, "REMOVED", {})
-    if name in removed:
-        return PlanError(f"{where}: {name} is not a setting here", fix=removed[name])
-    return PlanError(
-        f'{where}: unknown setting "{name}"',
-        why=f"known settings are {', '.join(other.removesuffix('_') for other in known)}",
-        fix=nearest(name, known) or "one of those",
-    )
 
 
 def _converted(value: Any, types: Sequence[Any], name: str, where: str) -> Any:
@@ -126,12 +125,6 @@ def _flattened(values: Mapping[str, Any], where: str) -> dict[str, Any]:
         if name in plain:
             raise PlanError(f"{where}: {name} is given twice, once under advanced", fix="give it once")
     return plain | dict(advanced)
-
-
-def _types(kind: type[Any]) -> dict[str, tuple[Any, ...]]:
-    hints = get_type_hints(kind)
-    named = {field.name: hints[field.name] for field in fields(kind)}
-    return {name: get_args(hint) if isinstance(hint, UnionType) else (hint,) for name, hint in named.items()}
 
 
 def nested(values: Mapping[str, Any]) -> dict[str, Any]:

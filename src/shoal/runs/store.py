@@ -299,10 +299,7 @@ class RunStore:
         folder = self.job_folder(job_id)
         with writing(folder / "answers.partial.jsonl") as stream:
             stream.writelines(map(answer_line, rows))
-        self.remove_answers(job_id)
-
-    def remove_answers(self, job_id: str) -> None:
-        (self.job_folder(job_id) / "answers.jsonl").unlink(missing_ok=True)
+        (folder / "answers.jsonl").unlink(missing_ok=True)
 
     # Cost of remote models
 

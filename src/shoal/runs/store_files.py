@@ -39,7 +39,6 @@ from ..protocols.base import Built
 
 # Cases
 
-
 CASES_FORMAT = 4
 ASKED, WHOLE = "asked", "whole"
 LONG_META = 16_384
