@@ -87,7 +87,7 @@ def put_in_place(files: Files, store: RunStore) -> None:
         with replacing(path) as temporary, temporary.open("wb") as stream:
             stream.write(piece.content)
             settle(stream)
-        if path.parent.name == "cases":
+        if path.parent.name == "cases" and path.suffix == ".jsonl":
             _so_far(path).unlink(missing_ok=True)
 
 
