@@ -71,9 +71,8 @@ def about_cases(result: Result) -> str:
     if not any(word.startswith("suite ") for word in words):
         suite = getattr(settings, "suite", None)
         words.insert(0, f"suite {suite}" if isinstance(suite, str) else str(result.job.get("protocol", "")))
-    return ", ".join(
-        [*words, f"the same {len(result.cases):,} cases" if result.outcomes else "the same cases"]
-    )
+    count = f"{len(result.cases):,} " if result.outcomes else ""
+    return ", ".join([*words, f"the same {count}cases"])
 
 
 def _metric(result: Result) -> str:

@@ -239,21 +239,26 @@ class RemoteAnswers(_Source):
             yield rows
 
     def conclude(self, stored: PartialAnswers) -> list[Check]:
-        """Put the first answers into the order of the questions; return whether the second ones agree.
+        """Put the first answers into the order of the questions, the map of label names on the first of them only.
 
-        Return also the model names that the server returned, and how many of its token counts were invalid.
+        Return whether the second ones agree, which models the server named, and how many token counts were invalid.
         """
         rows, spending = list(self._stored.values()), self.model.spending
-        stored.arrange([self._stored[identity, ""] for identity in self.questions.ids])
+        answers = [self._stored[identity, ""] for identity in self.questions.ids]
+        first = next((row for row in answers if not row.error), None)
+        for number, row in enumerate(answers):
+            if row is not first and not row.error and isinstance(row.data, dict):  # as in batches
+                data = {name: value for name, value in row.data.items() if name != "taken"}
+                answers[number] = replace(row, data=data)
+        stored.arrange(answers)
         checks = [repeatability(rows)]
-        names = {
-            row.data["model"]: None for row in rows if isinstance(row.data, dict) and "model" in row.data
-        }
+        contents = [row.data for row in rows if isinstance(row.data, dict)]
+        names = dict.fromkeys(data["model"] for data in contents if "model" in data)
         if names:
             checks.append(Check("model name returned", None, ", ".join(names)))
         if spending.estimated:
-            of_all = f"{spending.estimated:,} of {spending.requests:,} responses"
-            detail = f"missing or invalid in {of_all}; shoal estimated them"
+            counts = f"{spending.estimated:,} of {spending.requests:,}"
+            detail = f"missing or invalid in {counts} responses; shoal estimated them"
             checks.append(Check("token counts of the server", None, detail))
         return checks
 

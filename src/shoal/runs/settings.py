@@ -81,7 +81,7 @@ def _plain(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, 
     for name, value in _flattened(nested(values), where).items():
         if f"{name}_" in hints:  # a reserved word of Python, such as from
             name = f"{name}_"
-        if name in removed:
+        if name in removed and name not in hints:
             raise PlanError(f"{where}: {name} is not a setting here", fix=removed[name])
         if name not in hints:
             raise PlanError(
