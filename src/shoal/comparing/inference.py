@@ -83,12 +83,6 @@ class Part:
         """Cases per cluster."""
         return np.repeat(self.table.rows[:, -1], self.table.counts)
 
-    @property
-    def rates(self) -> tuple[float, float]:
-        """The rates of A and of B on the common cases."""
-        b, a, n = self.table.totals
-        return float(a / n), float(b / n)
-
 
 @dataclass(frozen=True, slots=True)
 class Estimate:

@@ -262,7 +262,7 @@ def _mean_rates(
 ) -> tuple[float | None, float | None]:
     if not known:
         return None, None
-    rates = np.array([part.rates for part in known])
+    rates = np.array([(a / n, b / n) for b, a, n in (part.table.totals for part in known)])
     a, b = np.array(weights) @ rates if weights else rates.mean(axis=0)
     return float(a) + constant, float(b) + constant
 

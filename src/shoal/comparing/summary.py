@@ -1,9 +1,9 @@
-"""The first screen of a page about two models: which is better, what got worse and better, one chart."""
+"""The first screen of a page about two models: which is better, what got worse, fairness and safety, one chart."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..core.measures import quantity, shown
+from ..core.measures import SENSITIVE, quantity, shown
 from ..core.records import Basis, Measure
 from ..core.views import Card, Cell, Column, Dots, Number, Summary, Table, Tone, Words
 from ..core.views import Row as TableRow
@@ -24,27 +24,34 @@ def comparison_summary(comparison: Comparison, a: str = "A", b: str = "B") -> Su
     fine = [row for row in rows if row.difference is not None]  # the others have no applicable case
     fine = sorted(fine, key=lambda row: -abs(row.difference or 0.0))
     worse, better = ([row for row in fine if row.change == change] for change in ("bad", "good"))
-    verdict, tone = _verdict(comparison, worse, a, b)
+    lost = f"{counted(len(worse), comparison.finest)} got worse"
+    verdict, tone = _verdict(comparison, lost if worse else "", a, b)
     if unusable := comparison.findings:
         verdict, tone = f"Not comparable: {unusable[0].text}", "bad"
     cards, text = [_overall_card(overall, comparison.headline)], ""
     if fine:
-        lost, unclear = counted(len(worse), comparison.finest), len(fine) - len(worse) - len(better)
-        text = f"{lost} got worse, {len(better)} got better, {unclear} without a clear change."
-        changed = {"worse": worse, "better": better}
-        cards += [Card(f"Got {word}: {len(rows)}", rows=_card_rows(rows)) for word, rows in changed.items()]
+        unclear = len(fine) - len(worse) - len(better)
+        counts = [] if lost in verdict else [lost]
+        counts += [f"{len(better)} got better", f"{unclear} without a clear change"]
+        text = f"{', '.join(counts)}."
+        cards.append(Card(f"Got worse: {len(worse)} of {len(fine)}", rows=_card_rows(worse)))
+    names = [(row, " ".join([row.name, *row.groups.values()]).lower()) for row in fine]
+    if sensitive := [row for row, name in names if any(word in name for word in SENSITIVE)]:
+        lowest = sorted(sensitive, key=lambda row: row.rates[1] or 0.0)
+        cards.append(Card("Fairness and safety", rows=_card_rows(lowest)))
+    elif better:
+        cards.append(Card(f"Got better: {len(better)}", rows=_card_rows(better)))
     return Summary(verdict, tone, text, cards, _chart(comparison, a, b))
 
 
-def _verdict(comparison: Comparison, worse: Sequence[Row], a: str, b: str) -> tuple[str, Tone]:
+def _verdict(comparison: Comparison, lost: str, a: str, b: str) -> tuple[str, Tone]:
     overall = comparison.overall
     if overall.difference is None:
         return f"{a} and {b} have no applicable case in common", "doubt"
-    lost = f"{counted(len(worse), comparison.finest)} got worse"
     if contradiction := disagreement(comparison):
-        return f"{b}: {contradiction[0].lower()}{contradiction[1:]}" + (f"; {lost}" if worse else ""), "doubt"
+        return f"{b}: {contradiction[0].lower()}{contradiction[1:]}" + (f"; {lost}" if lost else ""), "doubt"
     verdict = overall_verdict(overall, a, b)
-    if worse and overall.change != "bad":
+    if lost and overall.change != "bad":
         return f"{verdict}, but {lost}", "doubt"
     return verdict, overall.change
 

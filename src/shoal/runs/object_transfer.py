@@ -48,7 +48,7 @@ Files = Mapping[str, Piece]
 def kept_for(task: Task, store: RunStore) -> list[str]:
     """Return the stored files that a task continues from."""
     cases = store.cases_file(task.job)
-    paths = [cases, seal(cases), _so_far(cases)] if task.stage is None else []
+    paths = [cases, seal(cases), cases.with_suffix(BUILDING)] if task.stage is None else []
     if "training" in task.job.identity:
         base, *names = weight_names(task.job.identity)
         done = [path for name in names if is_kept(path := checkpoint(store, name))]
@@ -88,7 +88,7 @@ def put_in_place(files: Files, store: RunStore) -> None:
             stream.write(piece.content)
             settle(stream)
         if path.parent.name == "cases" and path.suffix == ".jsonl":
-            _so_far(path).unlink(missing_ok=True)
+            path.with_suffix(BUILDING).unlink(missing_ok=True)
 
 
 def tidy(task: Task, store: RunStore) -> None:
@@ -98,10 +98,6 @@ def tidy(task: Task, store: RunStore) -> None:
             (store.job_folder(task.job.id) / name).unlink(missing_ok=True)
     names = stage_names(task.job)
     remove_midway(store, names if task.stage is None else names[: task.stage + 1])
-
-
-def _so_far(cases: Path) -> Path:
-    return cases.with_suffix(BUILDING)
 
 
 # Inputs of a job outside the store

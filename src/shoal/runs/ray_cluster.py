@@ -341,16 +341,14 @@ def work(order: Order) -> tuple[str | None, Files]:
             fix=f'pip install "shoal=={order.shoal}" on every node',
         )
     place = _workplace(order.run)
-    place.go_to(order.folder, {name: (version, _fetch(at)) for name, (version, at) in order.inputs.items()})
-    place.lay_out({name: _fetch(at) for name, at in order.kept.items()})
+    place.go_to(
+        order.folder, {name: (version, partial(ray.get, at)) for name, (version, at) in order.inputs.items()}
+    )
+    place.lay_out({name: partial(ray.get, at) for name, at in order.kept.items()})
     place.refuse_other(order.task.job)
     with _mailing(place, order):
         problem = run_task(order.task, place.store)
     return problem, place.news(done=True)
-
-
-def _fetch(at: Any) -> Callable[[], Any]:
-    return lambda: ray.get(at)
 
 
 @lru_cache(maxsize=1)
