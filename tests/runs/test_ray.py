@@ -234,6 +234,38 @@ def has_begun(store: Path) -> bool:
     )
 
 
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("ignore")
+def test_one_large_job_is_asked_by_several_copies_and_goes_on_when_nodes_and_the_driver_are_lost(
+    cluster, plan, tmp_path, environment, monkeypatch
+):
+    monkeypatch.setenv("SHOAL_TEST_SLEEP", "0")
+    (job,) = check_plan(read_plan(plan))
+    assert [problem for _, problem in run_here([job], RunStore(tmp_path / "here"))] == [None]
+    monkeypatch.setenv("SHOAL_TEST_SLEEP", environment["SHOAL_TEST_SLEEP"])
+    store, log = RunStore(tmp_path / "there"), Path(environment["SHOAL_TEST_LOG"])
+    log.unlink()
+    plan.rename(tmp_path / "plan.toml")
+    on = ("--on", f"ray:{cluster.address}")
+    process = scaling.start(tmp_path, "there", *on)
+    wait_until(lambda: store.kept(job.id) >= 4, process)
+    cluster.lose(random.Random(1))
+    kept = store.kept(job.id)
+    wait_until(lambda: store.kept(job.id) > kept, process)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    cluster.add()
+    kept = store.kept(job.id)
+    assert 0 < kept < 160 and not store.is_done(job.id)
+    process = scaling.start(tmp_path, "there", *on)
+    out, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, out
+    assert files(store.folder) == files(tmp_path / "here")
+    workers = {line.partition(",")[0] for line in log.read_text().splitlines()}
+    assert len(workers) >= 3, "one copy asked everything"
+    assert not scaling.left_behind()
+
+
 @pytest.mark.parametrize("address", ["nowhere", "HOST:", "host:port", "ray://host"])
 def test_an_address_that_is_none_is_refused_with_those_that_are_ones(address):
     pytest.importorskip("ray")

@@ -11,7 +11,7 @@ crash costs a batch, or the requests that were in flight.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
 from itertools import repeat
@@ -39,9 +39,18 @@ Batches = Sequence[Sequence[int]]
 SECOND = "again"
 """The mark of a second answer to the same example; it is compared with the first and then dropped."""
 
+Ask = Callable[[Batches], Iterator[Sequence[Answer]]]
+BatchDistributor = Callable[[Ask, Batches], Iterator[Sequence[Answer]]]
+"""Yields the answers to batches in order, from several workers; its first argument answers a few batches here."""
+
 
 def execute(
-    job: Job, store: RunStore, progress: Progress = silent, *, shared: frozenset[str] = frozenset()
+    job: Job,
+    store: RunStore,
+    progress: Progress = silent,
+    *,
+    shared: frozenset[str] = frozenset(),
+    distribute: BatchDistributor | None = None,
 ) -> Result:
     """Build, train, query and score a job, as far as the store does not have the result.
 
@@ -54,20 +63,22 @@ def execute(
         store.write_job(job)
         training = training_of(job)
         if training is None:
-            _query(job, store, built, progress)
+            _query(job, store, built, progress, distribute)
         else:
             _train_and_query(job, store, built, training, progress, shared)
     return brief_result(job, store, progress, keep=True)
 
 
-def _query(job: Job, store: RunStore, built: Built, progress: Progress) -> None:
+def _query(
+    job: Job, store: RunStore, built: Built, progress: Progress, distribute: BatchDistributor | None
+) -> None:
     model = load_for(job)
     source: DirectAnswers | RemoteAnswers
     if isinstance(model, RemoteModel):
         store.keep_spending(job.id, model.spending)
         source = RemoteAnswers(job, model, built)
     else:
-        source = DirectAnswers(job, model, built)
+        source = DirectAnswers(job, model, built, distribute)
     if not store.has_checks(job.id):
         store.write_checks(job.id, source.self_check())
     with store.partial(job.id, source.sizes) as stored:
@@ -166,7 +177,13 @@ class _Source:
 
 
 class DirectAnswers(_Source):
-    """Answers from a model in this process, in the order of the batch plan."""
+    """Answers from a model in this process, or from copies of it on several workers, in the order of the batch plan."""
+
+    def __init__(
+        self, job: Job, model: Any, built: Built, distribute: BatchDistributor | None = None
+    ) -> None:
+        super().__init__(job, model, built)
+        self._distribute = distribute
 
     @cached_property
     def batches(self) -> Batches:
@@ -201,7 +218,8 @@ class DirectAnswers(_Source):
         ):
             progress("the model has changed: starting again", 0, self.total)
             stored.restart()
-        return self.answer(self.batches[stored.done :])
+        batches = self.batches[stored.done :]
+        return self._distribute(self.answer, batches) if self._distribute else self.answer(batches)
 
     def conclude(self, stored: PartialAnswers) -> list[Check]:
         """Return no checks: the answers are in order."""

@@ -9,7 +9,7 @@
     writes the rest        ◄────────────────── remaining files, and the error if there is one
 
 Only the driver writes the store, so nodes need no shared disk. A task that is lost with its worker or its node is
-started again from the files sent so far.
+started again from the files sent so far. A large job is split into blocks of its batch plan.
 """
 
 import logging
@@ -19,7 +19,7 @@ import socket
 import tempfile
 import time
 import warnings
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -31,7 +31,9 @@ from uuid import uuid4
 
 from .. import __version__
 from ..core.errors import MissingExtra, PlanError, ShoalError
-from ..training.stage import Progress
+from ..core.records import Answer
+from ..training.stage import Progress, silent
+from .execute import Ask, Batches, DirectAnswers
 from .object_transfer import (
     Files,
     Workplace,
@@ -42,6 +44,7 @@ from .object_transfer import (
     put_in_place,
     tidy,
 )
+from .scoring import load_for
 from .settings import Resources
 from .store import RunStore
 from .tasks import POLL_SECONDS, Ended, Queue, Task, failure_elsewhere, record_failure, run_task
@@ -62,6 +65,8 @@ TRIES = 5
 """Attempts at a task whose worker or node is lost."""
 REFERENCES = 32
 """Files kept in the object store for later tasks; files of running tasks stay anyway."""
+BLOCK = 4
+"""Batches that a copy of the model gets at a time."""
 FOLDER = "shoal-ray"
 LOSSES = (NodeDiedError, ObjectLostError, WorkerCrashedError)
 
@@ -203,22 +208,25 @@ class _Driver:
         takes = task.resources
         if takes.cores is None:  # the threads of its training
             takes = replace(takes, cores=float(task.job.identity.get("training", {}).get("threads", 1)))
-        if not self._places(takes) and takes not in self.reported:
+        places = self._places(takes)
+        if not places and takes not in self.reported:
             self.reported.add(takes)
             wanted = f"{takes.cores:g} cores, {takes.gpus:g} GPUs, {takes.memory:,} bytes"
             self.progress(f"waiting for {wanted}: no node of the cluster has that much", 0, 0)
         self.attempts += 1
+        reserved = {"num_cpus": takes.cores, "num_gpus": takes.gpus, "memory": takes.memory or None}
         order = Order(
             self.run_name,
             task,
+            reserved,
             self.attempts,
             {name: self._kept(name) for name in kept_for(task, self.store)},
             str(Path.cwd()),
             {str(path): self._input(path) for path in inputs_of(task.job)},
             self.mailbox,
+            places if len(self.flights) < places // 2 or places > self.queue.left else 1,
         )
-        on = work.options(num_cpus=takes.cores, num_gpus=takes.gpus, memory=takes.memory or None)
-        self.flights[on.remote(order)] = _Flight(task, self.attempts, lock)
+        self.flights[work.options(**reserved).remote(order)] = _Flight(task, self.attempts, lock)
 
     def _kept(self, name: str) -> Any:
         """Return a reference to the content of a stored file."""
@@ -323,17 +331,30 @@ class Order:
 
     run: str
     task: Task
+    reserved: Mapping[str, Any]
+    """What Ray reserves for the task, and for each copy of its model."""
     attempt: int
     kept: Mapping[str, Any]
     folder: str
     inputs: Mapping[str, tuple[object, Any]]
     mailbox: Any
+    copies: int
+    """How many copies of the model may answer a large job; 1 if it is not split."""
     shoal: str = __version__
 
 
 @ray.remote(max_retries=0)
 def work(order: Order) -> tuple[str | None, Files]:
-    """Run a task in the folder of this process; return its error and the files not sent yet."""
+    """Run a task; return its error and the files not sent yet."""
+    place = _prepared(order)
+    distribute = partial(_distribute, order) if order.copies > 1 else None
+    with _mailing(place, order):
+        problem = run_task(order.task, place.store, distribute=distribute)
+    return problem, place.news(done=True)
+
+
+def _prepared(order: Order) -> Workplace:
+    """Return the folder of this process, prepared for a task."""
     if order.shoal != __version__:
         raise PlanError(
             f"shoal {__version__} on a node, {order.shoal} where the plan is run",
@@ -346,9 +367,7 @@ def work(order: Order) -> tuple[str | None, Files]:
     )
     place.lay_out({name: partial(ray.get, at) for name, at in order.kept.items()})
     place.refuse_other(order.task.job)
-    with _mailing(place, order):
-        problem = run_task(order.task, place.store)
-    return problem, place.news(done=True)
+    return place
 
 
 @lru_cache(maxsize=1)
@@ -399,3 +418,56 @@ def _is_alive(process: int) -> bool:
 def sweep_node(run: str) -> None:
     """Remove the folders of a run's workers on this node."""
     _sweep(run)
+
+
+# Large jobs
+
+
+def _distribute(order: Order, local: Ask, batches: Batches) -> Iterator[Sequence[Answer]]:
+    """Yield the answers to batches in their order, from several copies of the model; few batches are answered here.
+
+    A worker that waits for a block holds no core: Ray lends it to another task.
+    """
+    blocks = [batches[start : start + BLOCK] for start in range(0, len(batches), BLOCK)]
+    if len(blocks) < 2:
+        yield from local(batches)
+        return
+    kept = {name: where for name, where in order.kept.items() if name.startswith("cases/")}
+    lean = replace(order, kept=kept, mailbox=None, copies=1)
+    ask = partial(ask_block.options(**order.reserved).remote, lean)
+    ahead = 2 * order.copies
+    waiting = deque(ask(block) for block in blocks[:ahead])
+    for number, block in enumerate(blocks):
+        reference = waiting.popleft()
+        waiting.extend(ask(following) for following in blocks[number + ahead : number + ahead + 1])
+        yield from _answered(reference, partial(ask, block))
+
+
+def _answered(reference: Any, ask_again: Callable[[], Any]) -> list[Sequence[Answer]]:
+    """Return the answers to a block; ask again if its node is lost."""
+    for _ in range(TRIES):
+        try:
+            answers: list[Sequence[Answer]] = ray.get(reference)
+            return answers
+        except RayTaskError as trouble:
+            if not isinstance(trouble.cause, LOSSES):
+                raise
+        except RayError:
+            pass
+        reference = ask_again()
+    answers = ray.get(reference)
+    return answers
+
+
+_copies: dict[str, DirectAnswers] = {}
+
+
+@ray.remote(max_retries=0)
+def ask_block(order: Order, block: Batches) -> list[Sequence[Answer]]:
+    """Return the answers to some batches of a job, from a copy of its model that this process keeps."""
+    job = order.task.job
+    if job.id not in _copies:
+        place = _prepared(order)
+        _copies.clear()
+        _copies[job.id] = DirectAnswers(job, load_for(job), place.store.built(job, silent))
+    return list(_copies[job.id].answer(block))

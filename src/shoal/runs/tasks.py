@@ -16,7 +16,7 @@ from ..core.errors import ShoalError, StoreError
 from ..core.files import sweep
 from ..models.validate import exception_text
 from ..training.stage import Progress, silent
-from .execute import execute, retry_errors
+from .execute import BatchDistributor, execute, retry_errors
 from .plan import Job
 from .settings import Resources
 from .store import PATIENCE, RunStore, waiting_for
@@ -103,13 +103,15 @@ def _mark_count(task: Task) -> int:
     return len(training.recipe.stages[task.stage].marks)
 
 
-def run_task(task: Task, store: RunStore, progress: Progress = silent) -> str | None:
+def run_task(
+    task: Task, store: RunStore, progress: Progress = silent, distribute: BatchDistributor | None = None
+) -> str | None:
     """Run one task; return None, BUSY with the name of a lock, or the error."""
     minutes = task.resources.checkpoints
     store.between_checkpoints = type(store).between_checkpoints if minutes is None else 60 * minutes
     try:
         if task.stage is None:
-            return _run_job(task, store, progress)
+            return _run_job(task, store, progress, distribute)
         training = training_of(task.job)
         assert training is not None
         train_shared(training, task.stage, store, progress)
@@ -131,7 +133,9 @@ def record_failure(task: Task, store: RunStore, problem: str, detail: str = "") 
     return problem
 
 
-def _run_job(task: Task, store: RunStore, progress: Progress) -> str | None:
+def _run_job(
+    task: Task, store: RunStore, progress: Progress, distribute: BatchDistributor | None
+) -> str | None:
     job = task.job
     if store.is_done(job.id) and not task.retry_errors and not os.access(store.folder, os.W_OK):
         execute(job, store, progress)  # reads the result; a finished store may be read-only
@@ -144,7 +148,7 @@ def _run_job(task: Task, store: RunStore, progress: Progress) -> str | None:
         sweep(store.job_folder(job.id))
         if task.retry_errors and store.is_done(job.id):
             retry_errors(job, store, progress, shared=task.shared)
-        execute(job, store, progress, shared=task.shared)
+        execute(job, store, progress, shared=task.shared, distribute=distribute)
         (store.job_folder(job.id) / "error.txt").unlink(missing_ok=True)
     return None
 
