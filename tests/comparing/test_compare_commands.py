@@ -134,7 +134,7 @@ def test_jobs_of_a_store_are_compared(shoal, pair, suite, tmp_path):
 
 @pytest.fixture(scope="module")
 def sides(make):
-    """A functionality that breaks, one that is repaired, one in doubt, and one without a change; three templates."""
+    """A functionality that breaks, one that is repaired, a suspect, and one without a change; three templates each."""
     broken, doubtful = "a_broken_one_with_a_name_that_is_far_too_long", "b_doubtful"
     hits = {
         broken: [1] * 90 + [0] * 10,
@@ -146,7 +146,7 @@ def sides(make):
     return make(hits, 3), make(after, 3)
 
 
-def test_the_answer_comes_first_then_worse_better_and_a_count_of_the_rest(sides):
+def test_the_answer_comes_first_then_worse_better_suspects_and_a_count_of_the_rest(sides):
     text = printed(compare([sides[0]], [sides[1]], Choices()))
     places = [
         text.index(words)
@@ -156,7 +156,8 @@ def test_the_answer_comes_first_then_worse_better_and_a_count_of_the_rest(sides)
             "The minimum detectable drop is ",
             "▼  a_broken",
             "▲  b_repaired",
-            "2 more without a clear change are not shown: --full",
+            "Perhaps changed: the interval excludes zero, but the row is not significant",
+            "1 more without a clear change is not shown: --full",
             "Newly failing in a_broken",
         )
     ]
@@ -190,13 +191,22 @@ def test_the_header_names_the_settings_in_which_the_sides_differ(make):
     assert "A and B also differ in train.method (lp and irm)." in printed(compare(trained[:1], trained[1:]))
 
 
-def test_over_templates_shows_an_interval_from_six_on(make):
-    def text(templates: int) -> str:
+def test_over_templates_shows_an_interval_from_six_on_and_the_number_in_full(make):
+    def text(templates: int, **options) -> str:
         a, b = (make({"f": hits}, templates) for hits in ([1] * 60, [0] * 60))
-        return " ".join(printed(compare([a], [b], Choices(over="templates")), full=True).split())
+        over = compare([a], [b], Choices(over="templates"))
+        shown = (
+            printed(over, full=True)
+            if not options
+            else printed(compare([a], [b]), over_templates=over, **options)
+        )
+        return " ".join(shown.split())
 
     assert "too few templates (5)" in text(5) and "▼" not in text(5)
     assert "too few templates" not in text(6) and "▼ f 100.0 0.0" in text(6)
+    beside = text(6, full=True)
+    assert "▼ f 100.0 0.0" in beside and "6 templates, effective 6.0" in beside
+    assert "1 of 1 groups have too few templates" in text(5, full=True)
 
 
 @given(st.text(max_size=30))

@@ -168,6 +168,15 @@ def test_p_is_adjusted_within_a_level():
         assert [own.adjusted for own in rows] == pytest.approx(holm([own.p or 0.0 for own in rows]))
 
 
+def test_a_row_whose_interval_excludes_zero_is_a_suspect_only_if_it_is_not_marked():
+    quiet = {f"q{k}": [1] * 40 for k in range(8)}
+    a = result({**quiet, "broken": [1] * 40, "doubtful": [1] * 40})
+    b = result({**quiet, "broken": [0] * 40, "doubtful": [0] * 7 + [1] * 33})
+    comparison = one(a, b)
+    assert [own.name for own in comparison.by("functionality") if own.significant] == ["broken"]
+    assert [own.name for own in comparison.by("functionality") if own.is_suspect] == ["doubtful"]
+
+
 def runs_of(rng: np.random.Generator, rates: Sequence[float], n: int = 100) -> list[Result]:
     return [result(random_hits(rng, {"f": rate, "g": rate - 0.1}, n)) for rate in rates]
 
@@ -220,6 +229,14 @@ def test_over_templates_needs_six_of_them():
     six = own(6)
     assert six.p == pytest.approx(2 / 2**6) and six.significant
     assert six.interval is not None and not six.has_few_templates
+
+
+def test_a_dominant_template_counts_for_few():
+    templates = {"f": ["big"] * 55 + ["a", "b", "c", "d", "e"]}
+    sides = (result({"f": [hit] * 60}, templates) for hit in (1, 0))
+    compared = row(one(*sides, OVER_TEMPLATES), "f")
+    assert compared.templates == 6
+    assert compared.effective_templates == pytest.approx(60**2 / (55**2 + 5))
 
 
 def shared_templates(hits: np.ndarray[Any, Any]) -> Result:

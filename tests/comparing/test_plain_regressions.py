@@ -1,10 +1,15 @@
 """A functionality that breaks is marked and fails every gate, whatever its number of templates."""
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from outcomes import result
+from toy_suite import rows_of, write_answers, write_suite
 
 from shoal.comparing.gate import judge
 from shoal.comparing.pairs import Choices, compare
@@ -43,6 +48,35 @@ def test_96_to_0_in_one_of_23_functionalities_is_marked_with_two_runs_a_side():
     before, after = ([run(broken=rate, **rest) for _ in range(2)] for rate in (0.96, 0.0))
     comparison = compare(before, after, QUICK)
     assert [row.name for row in comparison.by("functionality") if row.significant] == ["broken"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("templates", [1, 3, 81])
+def test_96_to_0_through_the_commands(shoal: Callable[..., Any], tmp_path: Path, templates: int) -> None:
+    rows = [
+        {
+            **row,
+            "labels": row["case_id"] % 2,
+            "cluster": f"{row['functionality']} {row['case_id'] % templates}",
+        }
+        for row in rows_of({"broken": CASES, "fine": CASES})
+    ]
+    suite = write_suite(tmp_path / "suite.jsonl", rows)
+    models = []
+    for name, hits in (("old", BEFORE), ("new", AFTER)):
+        pairs = zip(rows, [*hits, *[1] * CASES], strict=True)
+        said = [row["labels"] if hit else 1 - row["labels"] for row, hit in pairs]
+        models.append(write_answers(tmp_path / f"{name}.jsonl", rows, said))
+    compared = shoal("compare", *models, "--set", f"suite={suite}")
+    line = next(line for line in compared.stdout.splitlines() if line.startswith("▼  broken"))
+    assert line.split()[1:5] == ["broken", "96.3", "0.0", "−96.3"]
+    gate = tmp_path / "gate.toml"
+    for rule in RULES:
+        group, limit = rule.groups["functionality"], f"{rule.kind} = {rule.limit}"
+        gate.write_text(f'[[rule]]\nfunctionality = "{group}"\n{limit}\njudge = "{rule.judge}"\n')
+        done = shoal("gate", models[1], "--baseline", models[0], "--rules", gate, "--set", f"suite={suite}")
+        assert done.exit_code == 3, done.output
+        assert "✗" in done.stdout
 
 
 HITS = st.lists(st.sampled_from([0, 1, None]), min_size=40, max_size=40)

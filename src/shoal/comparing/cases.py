@@ -48,11 +48,13 @@ class Quantity:
         """Return the column of the results whose mean the measure is; empty if it counts passes."""
         return self.measure.basis.column
 
-    def count_templates(self, clusters: Integers | None, values: Floats) -> int:
-        """Return the number of templates with a value."""
+    def template_sizes(self, clusters: Integers | None, values: Floats) -> Integers:
+        """Return the number of cases with a value, per template."""
         members = np.unique(np.concatenate([positions for _, positions in self.parts]))
         known = members[~np.isnan(values[members])]
-        return 0 if clusters is None else len(np.unique(clusters[known]))
+        return (
+            np.zeros(0, np.int64) if clusters is None else np.unique(clusters[known], return_counts=True)[1]
+        )
 
 
 def judgeable(measures: Iterable[Measure]) -> list[Measure]:
@@ -208,9 +210,13 @@ def same_prompts(a: Sequence[Result], b: Sequence[Result]) -> bool:
 
 def _same_settings(a: Sequence[Result], b: Sequence[Result]) -> None:
     """Refuse results that were scored by different rules: their difference is not the models'."""
-    first = {"protocol": a[0].job.get("protocol"), **scoring_of(a[0])}
+    protocol, first = a[0].job.get("protocol"), scoring_of(a[0])
     for side, result in [*(("A", result) for result in a), *(("B", result) for result in b)]:
-        scoring = {"protocol": result.job.get("protocol"), **scoring_of(result)}
+        if (other := result.job.get("protocol")) != protocol:
+            raise DataError(
+                f"A is a result of {protocol}, {side} of {other}", fix="two results of one protocol"
+            )
+        scoring = scoring_of(result)
         # A setting that only one of them has decides on the cases, which are checked later.
         differing = [
             f"{key}: {first[key]!r} for A, {scoring[key]!r} for {side}"

@@ -22,7 +22,7 @@ from .inference import Choices
 from .pairs import compare, difference_of
 from .rules import EVERY, Rule
 from .unpaired import UNPAIRED, Key, independent, key_of, origin_differs, why_undefined
-from .wording import sentence
+from .wording import observed, short_limit
 
 USABLE = "usable model"
 """The rule that every gate has: the model reads its input and has learnt its task."""
@@ -50,7 +50,9 @@ class Verdict:
     reason: str = ""
 
     def __repr__(self) -> str:
-        return f"<{'✓' if self.is_met else '✗'} {sentence(self)}>"
+        limit = f", limit {short_limit(self)}" if short_limit(self) else ""
+        reason = f"; {self.reason}" if self.reason else ""
+        return f"<{'✓' if self.is_met else '✗'} {self.name}: {observed(self)}{limit}{reason}>"
 
     @property
     def is_met(self) -> bool:
@@ -238,7 +240,11 @@ def _reason(verdict: Verdict) -> str:
         end = "lower" if (rule.judge == "lower bound") == (rule.kind != "at_most") else "upper"
         value, what = oriented(rule, row, verdict.judged), quantity(row.of or row.name)
         unit = "" if rule.is_relative else unit_word(row)
-        parts.append(f"{end} bound {shown(value, what, signed=rule.is_relative)}{unit}")
+        bound = f"{shown(value, what, signed=rule.is_relative)}{unit}"
+        if not rule.is_family or rule.judge == "lower bound":
+            parts.append(f"{end} bound {bound}")
+        elif verdict.is_met and not rule.is_relative and replace(verdict, judged=row.value).room < 0:
+            parts.append(f"met: judged by its {end} bound, {bound}")
     return "; ".join(parts)
 
 

@@ -141,6 +141,8 @@ class Row(Estimate):
     """Groups of the mean without a common applicable case."""
     templates: int | None = None
     """The number of templates, if these are the unit."""
+    effective_templates: float = 0.0
+    """Kish's effective number of templates."""
     adjusted: float | None = None
 
     @property
@@ -179,6 +181,12 @@ class Row(Estimate):
     def mark(self) -> str:
         """▲ or ▼ for a tested change."""
         return {"good": "▲", "bad": "▼", "": ""}[self.change]
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether the interval excludes zero although the row is not significant after correction."""
+        low, high = self.interval or (0.0, 0.0)
+        return not self.significant and self.p is not None and not low <= 0 <= high
 
     @property
     def applicability_differs(self) -> bool:

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as Xml
 
 from ..core.files import writing
 from .gate import Verdict
-from .wording import sentence, short_limit
+from .wording import limit_text, sentence
 
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold, escaped or not."""
@@ -37,8 +37,7 @@ def junit(verdicts: Sequence[Verdict]) -> str:
     for name, members in by_suite.items():
         suite = Xml.SubElement(root, "testsuite", {"name": clean(name)})
         for verdict in members:
-            judge = "" if verdict.rule.judge == "observed" else f" ({verdict.rule.judge})"
-            title = clean(f"{verdict.name}: {short_limit(verdict)}{judge}")
+            title = clean(f"{verdict.name}: {limit_text(verdict)}")
             case = Xml.SubElement(suite, "testcase", {"classname": clean(name), "name": title, "time": "0"})
             tag, text = TAGS.get(verdict.status, "failure"), clean(sentence(verdict))
             about = {} if tag == "system-out" else {"message": text, "type": verdict.status}

@@ -132,6 +132,23 @@ class Comparison:
         return float(np.median(drops)) if drops else None
 
     @property
+    def error_bounds(self) -> tuple[float, float, float, float] | None:
+        """Return the overall difference with the unanswered cases; None if it is not a mean of them.
+
+        All fail, all pass, only B's fail, only A's fail.
+        """
+        row = self.overall
+        if not any(row.errors) or not row.is_paired or kind_of(row.measure).unit != "share":
+            return None
+        known = {key_of(measure): measure.basis.column for measure in self.a[0].measures}
+        sides = sides_of(self.a, self.b, known[row.measure, frozenset(row.groups.items())])
+        (a_fail, a_pass), (b_fail, b_pass) = (
+            [float(np.nanmean(np.where(failed, end, hits), axis=0).mean()) for end in (0.0, 1.0)]
+            for hits, failed in zip(sides.hits, sides.failed, strict=True)
+        )
+        return b_fail - a_fail, b_pass - a_pass, b_fail - a_pass, b_pass - a_fail
+
+    @property
     def findings(self) -> list[Finding]:
         """Return the findings and failed self-checks of either side that make its numbers unusable."""
         return [
@@ -210,7 +227,7 @@ def _row(
     quantity: Quantity, sides: Sides, choices: Choices, pooled: SeedError | None, *, has_templates: bool
 ) -> Row:
     over_templates = has_templates and choices.over == TEMPLATES
-    templates = quantity.count_templates(sides.clusters, sides.changes) if over_templates else None
+    sizes = quantity.template_sizes(sides.clusters, sides.changes) if over_templates else None
     if has_templates and not over_templates:
         sides = Sides(sides.hits, None, sides.failed, by_prompt=sides.by_prompt)
     parts = [Part(sides, name, members) for name, members in quantity.parts]
@@ -222,7 +239,7 @@ def _row(
     weights = list(quantity.weights)
     missing = bool(weights) and len(known) < len(parts)
     estimate = Estimate() if missing else inference(known, weights, sides, choices, pooled)
-    if templates is not None and not sides.several and templates < ENOUGH_TEMPLATES:
+    if sizes is not None and not sides.several and len(sizes) < ENOUGH_TEMPLATES:
         estimate = Estimate(estimate.difference)
     rates = (None, None) if missing else _mean_rates(known, weights, quantity.measure.basis.constant)
     return _row_of(
@@ -239,7 +256,8 @@ def _row(
         is_headline=quantity.measure.headline,
         runs=sides.runs,
         absent=tuple(part.name for part in parts if not part.n) if known else (),
-        templates=templates,
+        templates=None if sizes is None else len(sizes),
+        effective_templates=0.0 if sizes is None or not len(sizes) else sizes.sum() ** 2 / (sizes**2).sum(),
     )
 
 

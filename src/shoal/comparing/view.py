@@ -25,9 +25,10 @@ from ..core.views import (
 from ..core.views import Row as TableRow
 from ..models import brief_spec
 from . import wording
+from .cases import TEMPLATES
 from .gate import USABLE, Verdict
-from .inference import Row
-from .pairs import Comparison, difference_of
+from .inference import Row, tests_in
+from .pairs import Comparison, compare, difference_of
 
 ON_SCREEN, IN_PYTHON = ("--full", "--changed"), (".to_pandas()", ".changed()")
 """Where to find the rows, and the changed cases, that a view leaves out."""
@@ -49,14 +50,19 @@ def comparison_sections(
         return [Section(_heading(comparison), blocks=list(_every_change(comparison)))]
     table = _table(comparison, full=full)
     blocks: list[Block] = [table] if table.rows else []
-    if (hidden := len(_sorted(comparison)[2])) and not full:
+    blocks += _suspects(comparison, full=full)
+    hidden = sum(not row.is_suspect for row in _sorted(comparison)[2])
+    if hidden and not full:
         verb = "is" if hidden == 1 else "are"
         text = f"{hidden} more without a clear change {verb} not shown: {hints[0]}"
         blocks.append(Text([Words(text, "quiet")]))
     blocks += _examples(comparison, hints[1])
     notes = wording.caveats(comparison)[: None if full else NOTES]
-    details = wording.provenance(comparison) if full else []
-    return [Section(_heading(comparison), _answer(comparison), blocks, [*notes, *details])]
+    if full:
+        choices = replace(comparison.choices, over=TEMPLATES, power=False)
+        over = compare(comparison.a, comparison.b, choices)
+        notes += [*wording.provenance(comparison), *wording.new_templates(over)]
+    return [Section(_heading(comparison), _answer(comparison), blocks, notes)]
 
 
 def comparison_text(comparison: Comparison) -> str:
@@ -200,6 +206,25 @@ def _table(comparison: Comparison, *, full: bool) -> Table:
         return TableRow(cells)
 
     return Table(columns, [line(row) for row in rows])
+
+
+def _suspects(comparison: Comparison, *, full: bool) -> list[Block]:
+    """Return a line per level with the rows whose interval excludes zero although they are not significant."""
+    finest, lines = comparison.finest, []
+    for level in dict.fromkeys([finest, *(row.level for row in comparison.rows if row.level)]):
+        suspects = [row for row in comparison.by(level) if level and row.is_suspect]
+        names = [
+            f"{'' if level == finest else f'{level} '}{row.name} "
+            f"{wording.difference_text(row)} ({wording.interval_text(row)})"
+            for row in sorted(suspects, key=lambda row: -abs(row.difference or 0.0))
+        ]
+        if names:
+            text = (
+                "Perhaps changed: the interval excludes zero, but the row is not significant after correction for "
+                f"{tests_in(comparison.rows, level)} tests: {some(names, len(names) if full else 6)}"
+            )
+            lines.append(Text([Words(text)]))
+    return list(lines)
 
 
 # The cases that changed

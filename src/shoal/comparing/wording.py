@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.claims import ENOUGH_SEEDS, too_few_templates
 from ..core.errors import some
-from ..core.measures import quantity, shown, unit_word
+from ..core.measures import quantity, shown, shown_interval, unit_word
 from ..core.records import Result
 from ..protocols.base import differing
 from .cases import EXCUSED_CHECKS, TEMPLATES, same_prompts
@@ -201,9 +201,13 @@ def caveats(comparison: "Comparison") -> list[str]:
     sides = [*(("A", result) for result in comparison.a), *(("B", result) for result in comparison.b)]
     lines = [UNPAIRED_NOTE] if comparison.has_rates_only else []
     lines += [f"! {side}: {check}" for side, result in sides for check in excused_checks(result)]
-    a, b = comparison.overall.errors
-    if a or b:
-        lines.append(f"! Cases without an answer: A {a:,}, B {b:,}. No difference includes them.")
+    if any(comparison.overall.errors):
+        lines.append(_unanswered(comparison))
+    lines += [
+        f"! {side} has other metrics, not compared: {some(names, NAMED)}."
+        for side, result in sides
+        if (names := (result.job.get("about") or {}).get("other metrics"))
+    ]
     flagged = [row for row in comparison.by(comparison.finest) if row.applicability_differs]
     if flagged:
         names = [f"{row.name} (A {_percent(row, 0)}, B {_percent(row, 1)})" for row in flagged]
@@ -216,7 +220,27 @@ def caveats(comparison: "Comparison") -> list[str]:
         lines.append(
             f"! Fewer than {ENOUGH_SEEDS} runs a side: small differences between recipes stay hidden."
         )
+    if comparison.overall.na and not comparison.has_rates_only:
+        lines.append(
+            "Rates count only cases that apply to both A and B; `shoal try` shows each model on its own cases."
+        )
     return lines
+
+
+def _unanswered(comparison: "Comparison") -> str:
+    """Return how many cases each side left unanswered, and the overall difference with them."""
+    counts = []
+    for side, result, count in zip(
+        "AB", (comparison.a[0], comparison.b[0]), comparison.overall.errors, strict=True
+    ):
+        missing = (result.job.get("about") or {}).get("missing", 0)
+        counts.append(f"{side} {count:,}" + (f" ({missing:,} not in its file)" if missing else ""))
+    line = f"! Cases without an answer: {', '.join(counts)}. No difference includes them"
+    if (bounds := comparison.error_bounds) is None:
+        return f"{line}."
+    what = quantity(comparison.overall.measure)
+    fail, passes, least, most = (shown(value, what, signed=True) for value in bounds)
+    return f"{line}: {fail} if they all fail, {passes} if they all pass, {least} to {most} at the extremes."
 
 
 def _percent(row: Row, side: int) -> str:
@@ -226,6 +250,7 @@ def _percent(row: Row, side: int) -> str:
 def provenance(comparison: "Comparison") -> list[str]:
     """Return what intervals and tests are about (`docs/method/beyond.md` 7.19), and how they were computed."""
     tests = dict.fromkeys(row.test.split(" of ")[0] for row in comparison.rows if row.test)
+    absent = [row.name for row in comparison.rows if row.difference is None]
     claim = "new templates" if comparison.choices.over == TEMPLATES else "new cases from the same templates"
     by_prompt = same_prompts(comparison.a, comparison.b)
     if min(len(comparison.a), len(comparison.b)) > 1 and not by_prompt:
@@ -238,6 +263,21 @@ def provenance(comparison: "Comparison") -> list[str]:
         f"Intervals and tests are about {claim}.",
         f"95 % intervals; tests: {', '.join(tests) or 'none'}; p adjusted by Holm within each level.",
         *([] if comparison.has_rates_only else [DETECTABLE]),
+        *([f"No case applies to both A and B: {some(absent, 8)}."] if absent else []),
+    ]
+
+
+def new_templates(over: "Comparison") -> list[str]:
+    """Return the overall difference for new templates, with the number of templates behind it."""
+    rows = [row for row in over.rows if row.templates is not None]
+    if over.several_seeds or not rows:
+        return []
+    row, groups = rows[0], over.by(over.finest)
+    few = sum(group.has_few_templates for group in groups)
+    number = f" ({row.templates:,} templates, effective {row.effective_templates:.1f})"
+    return [
+        f"For new templates: {measure_name(row)} {change_text(row)}{'' if row.has_few_templates else number}"
+        + (f"; {few} of {len(groups)} groups have too few templates." if few else ".")
     ]
 
 
@@ -273,7 +313,25 @@ def short_limit(verdict: "Verdict") -> str:
 
 
 def sentence(verdict: "Verdict") -> str:
-    """Return a verdict in one line: the observed value and the limit."""
-    limit = f", limit {short_limit(verdict)}" if short_limit(verdict) else ""
-    reason = f"; {verdict.reason}" if verdict.reason else ""
-    return f"{verdict.name}: {observed(verdict)}{limit}{reason}"
+    """Return a verdict in one line: the observed value with its interval and n, and the limit."""
+    row, value = verdict.measure, f"{verdict.status},"
+    if row.value is not None and verdict.status != "error":
+        ends = shown_interval(row, between=", ")
+        value = (
+            f"{shown(row.value, quantity(row))}{unit_word(row)}{f' [{ends}]' if ends else ''}, n = {row.n:,};"
+        )
+    reason = f" ({verdict.reason})" if verdict.reason else ""
+    return f"{verdict.name}: {value} expected {limit_text(verdict)}{reason}"
+
+
+def limit_text(verdict: "Verdict") -> str:
+    """Return the limit of a rule in words, and how it is judged."""
+    rule, row = verdict.rule, verdict.measure
+    if row.name == "usable model":
+        return "a usable model"
+    what = quantity(row.of or row.name)
+    end = "" if rule.judge == "observed" else f" ({rule.judge})"
+    limit, is_share = shown(rule.limit, what, signed=False), what.unit == "share"
+    if rule.is_relative:
+        return f"no worse than the baseline by {limit}{' points' if is_share else ''}{end}"
+    return f"{rule.kind.replace('_', ' ')} {limit}{' %' if is_share else ''}{end}"

@@ -79,6 +79,13 @@ def test_samples_without_a_score_are_counted_with_both_bounds(tmp_path):
     assert "2 without a score; 25.0 % if they all fail, 75.0 % if they all pass" in output
 
 
+def test_compare_shows_the_difference_if_samples_without_a_score_fail_or_pass(tmp_path):
+    old = write(tmp_path / "a.jsonl", graded({"1": 1, "2": 1, "3": 0, "4": 0}))
+    new = write(tmp_path / "b.jsonl", graded({"1": 1, "2": 1, "3": 0, "4": None}))
+    output = " ".join(run("compare", old, new)[1].split())
+    assert "0.0 if they all fail, +25.0 if they all pass, 0.0 to +25.0 at the extremes" in output
+
+
 def test_attempts_without_a_score_are_errors_although_other_epochs_have_one(tmp_path):
     rows = [*graded({"1": 1, "2": 0}, epoch=1), *graded({"1": None, "2": 0}, epoch=2)]
     spec = write(tmp_path / "a.jsonl", rows)
@@ -92,7 +99,7 @@ def test_attempts_without_a_score_are_errors_although_other_epochs_have_one(tmp_
 def test_missing_samples_are_said_by_compare_and_by_gate(tmp_path):
     a = write(tmp_path / "a.jsonl", graded({"1": 1, "2": 1, "3": 0}))
     b = write(tmp_path / "b.jsonl", graded({"1": 1, "4": 1, "3": 0}))
-    assert "Cases without an answer: A 1, B 1." in " ".join(run("compare", a, b)[1].split())
+    assert "A 1 (1 not in its file), B 1 (1 not in its file)" in " ".join(run("compare", a, b)[1].split())
     (tmp_path / "g.toml").write_text("[[rule]]\nno_worse_than_baseline_by = 0.02\n")
     code, output = run("gate", b, "--baseline", a, "--rules", tmp_path / "g.toml")
     assert code == 3 and "no answer to 1 of 4 cases" in output and "the baseline lacks" in output
@@ -171,6 +178,7 @@ def test_several_metrics_are_an_error_that_lists_them_unless_one_is_named(tmp_pa
         graded_results([a, b])
     c = write(tmp_path / "c.jsonl", [{"id": n, "acc": 1} for n in range(4)])
     assert [result.job["about"]["metric"] for result in graded_results([a, c])] == ["acc", "acc"]
+    assert "B has other metrics, not compared: f1." in run("compare", c, a)[1]
 
 
 def test_groups_are_paths_and_rules_can_name_them(tmp_path):
