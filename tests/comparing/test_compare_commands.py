@@ -192,21 +192,16 @@ def test_the_header_names_the_settings_in_which_the_sides_differ(make):
 
 
 def test_over_templates_shows_an_interval_from_six_on_and_the_number_in_full(make):
-    def text(templates: int, **options) -> str:
+    def text(templates: int, over="cases") -> str:
         a, b = (make({"f": hits}, templates) for hits in ([1] * 60, [0] * 60))
-        over = compare([a], [b], Choices(over="templates"))
-        shown = (
-            printed(over, full=True)
-            if not options
-            else printed(compare([a], [b]), over_templates=over, **options)
-        )
-        return " ".join(shown.split())
+        return " ".join(printed(compare([a], [b], Choices(over=over)), full=True).split())
 
-    assert "too few templates (5)" in text(5) and "▼" not in text(5)
-    assert "too few templates" not in text(6) and "▼ f 100.0 0.0" in text(6)
-    beside = text(6, full=True)
+    five, six = text(5, "templates"), text(6, "templates")
+    assert "too few templates (5)" in five and "▼" not in five
+    assert "too few templates" not in six and "▼ f 100.0 0.0" in six
+    beside = text(6)
     assert "▼ f 100.0 0.0" in beside and "6 templates, effective 6.0" in beside
-    assert "1 of 1 groups have too few templates" in text(5, full=True)
+    assert "1 of 1 groups have too few templates" in text(5)
 
 
 @given(st.text(max_size=30))
