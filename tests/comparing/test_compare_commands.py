@@ -16,6 +16,7 @@ from shoal import Measure, Measures, Result
 from shoal.comparing.pairs import Choices, compare
 from shoal.comparing.summary import comparison_summary
 from shoal.comparing.view import comparison_sections
+from shoal.core.errors import DataError
 from shoal.protocols.behaviour.score import REFUSED, refusal_rate
 from shoal.protocols.learning.settings import Train
 from shoal.render.latex import ESCAPES, escape_latex
@@ -189,6 +190,15 @@ def test_the_header_names_the_settings_in_which_the_sides_differ(make):
         for name in ("lp", "irm")
     ]
     assert "A and B also differ in train.method (lp and irm)." in printed(compare(trained[:1], trained[1:]))
+
+
+def test_cases_that_do_not_apply_to_both_are_named_and_two_protocols_are_refused(make):
+    a, b = make({"f": [1] * 9, "g": [1, None]}), make({"f": [1] * 9, "g": [None, 1]})
+    full = " ".join(printed(compare([a], [b]), full=True).split())
+    assert "Rates count only cases that apply to both A and B" in full
+    assert "No case applies to both A and B: g" in full
+    with pytest.raises(DataError, match="A is a result of behaviour, B of learning"):
+        compare([a], [make({"f": [1] * 9, "g": [1, None]}, protocol="learning")])
 
 
 def test_over_templates_shows_an_interval_from_six_on_and_the_number_in_full(make):

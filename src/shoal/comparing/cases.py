@@ -50,11 +50,10 @@ class Quantity:
 
     def template_sizes(self, clusters: Integers | None, values: Floats) -> Integers:
         """Return the number of cases with a value, per template."""
+        if clusters is None:
+            return np.zeros(0, np.int64)
         members = np.unique(np.concatenate([positions for _, positions in self.parts]))
-        known = members[~np.isnan(values[members])]
-        return (
-            np.zeros(0, np.int64) if clusters is None else np.unique(clusters[known], return_counts=True)[1]
-        )
+        return np.unique(clusters[members[~np.isnan(values[members])]], return_counts=True)[1]
 
 
 def judgeable(measures: Iterable[Measure]) -> list[Measure]:

@@ -140,8 +140,12 @@ class Comparison:
         row = self.overall
         if not any(row.errors) or not row.is_paired or kind_of(row.measure).unit != "share":
             return None
-        known = {key_of(measure): measure.basis.column for measure in self.a[0].measures}
-        sides = sides_of(self.a, self.b, known[row.measure, frozenset(row.groups.items())])
+        column = next(
+            measure.basis.column
+            for measure in self.a[0].measures
+            if (measure.name, measure.groups) == (row.measure, row.groups)
+        )
+        sides = sides_of(self.a, self.b, column)
         (a_fail, a_pass), (b_fail, b_pass) = (
             [float(np.nanmean(np.where(failed, end, hits), axis=0).mean()) for end in (0.0, 1.0)]
             for hits, failed in zip(sides.hits, sides.failed, strict=True)

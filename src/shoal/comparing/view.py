@@ -210,7 +210,8 @@ def _table(comparison: Comparison, *, full: bool) -> Table:
 
 def _suspects(comparison: Comparison, *, full: bool) -> list[Block]:
     """Return a line per level with the rows whose interval excludes zero although they are not significant."""
-    finest, lines = comparison.finest, []
+    finest = comparison.finest
+    lines: list[Block] = []
     for level in dict.fromkeys([finest, *(row.level for row in comparison.rows if row.level)]):
         suspects = [row for row in comparison.by(level) if level and row.is_suspect]
         names = [
@@ -224,7 +225,7 @@ def _suspects(comparison: Comparison, *, full: bool) -> list[Block]:
                 f"{tests_in(comparison.rows, level)} tests: {some(names, len(names) if full else 6)}"
             )
             lines.append(Text([Words(text)]))
-    return list(lines)
+    return lines
 
 
 # The cases that changed

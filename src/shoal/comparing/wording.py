@@ -203,11 +203,9 @@ def caveats(comparison: "Comparison") -> list[str]:
     lines += [f"! {side}: {check}" for side, result in sides for check in excused_checks(result)]
     if any(comparison.overall.errors):
         lines.append(_unanswered(comparison))
-    lines += [
-        f"! {side} has other metrics, not compared: {some(names, NAMED)}."
-        for side, result in sides
-        if (names := (result.job.get("about") or {}).get("other metrics"))
-    ]
+    for side, result in (("A", comparison.a[0]), ("B", comparison.b[0])):
+        if names := (result.job.get("about") or {}).get("other metrics"):
+            lines.append(f"! {side} has other metrics, not compared: {some(names, NAMED)}.")
     flagged = [row for row in comparison.by(comparison.finest) if row.applicability_differs]
     if flagged:
         names = [f"{row.name} (A {_percent(row, 0)}, B {_percent(row, 1)})" for row in flagged]
