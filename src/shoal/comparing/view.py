@@ -25,7 +25,6 @@ from ..core.views import (
 from ..core.views import Row as TableRow
 from ..models import brief_spec
 from . import wording
-from .cases import TEMPLATES
 from .gate import USABLE, Verdict
 from .inference import Row, tests_in
 from .pairs import Comparison, compare, difference_of
@@ -59,7 +58,7 @@ def comparison_sections(
     blocks += _examples(comparison, hints[1])
     notes = wording.caveats(comparison)[: None if full else NOTES]
     if full:
-        choices = replace(comparison.choices, over=TEMPLATES, power=False)
+        choices = replace(comparison.choices, over="templates", power=False)
         over = compare(comparison.a, comparison.b, choices)
         notes += [*wording.provenance(comparison), *wording.new_templates(over)]
     return [Section(_heading(comparison), _answer(comparison), blocks, notes)]

@@ -362,12 +362,15 @@ def _prepared(order: Order) -> Workplace:
             fix=f'pip install "shoal=={order.shoal}" on every node',
         )
     place = _workplace(order.run)
-    place.go_to(
-        order.folder, {name: (version, partial(ray.get, at)) for name, (version, at) in order.inputs.items()}
-    )
-    place.lay_out({name: partial(ray.get, at) for name, at in order.kept.items()})
+    inputs = {name: (version, _fetch(where)) for name, (version, where) in order.inputs.items()}
+    place.go_to(order.folder, inputs)
+    place.lay_out({name: _fetch(where) for name, where in order.kept.items()})
     place.refuse_other(order.task.job)
     return place
+
+
+def _fetch(where: Any) -> Callable[[], Any]:
+    return lambda: ray.get(where)
 
 
 @lru_cache(maxsize=1)
