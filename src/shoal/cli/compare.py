@@ -1,7 +1,7 @@
 """The verbs `compare`, `gate`, `rank`, `plan-size` and `reproduce`."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,8 +75,7 @@ def compare_command(
     options.refuse_overwrite(out, (*sides[0], *sides[1], *query["pairs"]))
     options.check_page(out)
     a, b = find_sides(*sides, by_case=changed, **query)
-    choices = Choices(over=over)
-    comparison = compare(a, b, choices)
+    comparison = compare(a, b, Choices(over=over))
     if out:
         from ..render.page import comparison_page
         from ..render.writing import write_page
@@ -87,10 +86,7 @@ def compare_command(
     from ..comparing.view import comparison_sections
     from ..render.terminal import print_sections
 
-    templates = compare(a, b, replace(choices, over="templates", power=False)) if full else None
-    print_sections(
-        comparison_sections(comparison, changed=changed, full=full, over_templates=templates), full=full
-    )
+    print_sections(comparison_sections(comparison, changed=changed, full=full), full=full)
 
 
 def _sides(
