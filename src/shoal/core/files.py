@@ -148,7 +148,7 @@ def _no_file(path: Path) -> DataError:
     if is_folder(path):
         return DataError(f"{path}: a folder, not a file", fix="the name of a file in it")
     refuse_special(path)
-    return DataError(f"{path}: no such file", fix="check the name, and the folder you are in")
+    return DataError(f"{str(path)[:500]}: no such file", fix="check the name, and the folder you are in")
 
 
 def refuse_special(path: Path) -> None:
