@@ -20,13 +20,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from .intervals import (
-    Interval,
-    paired_difference_interval,
-    percentile_interval,
-    t_quantile,
-    wilson,
-)
+from .intervals import Interval, paired_difference_interval, percentile_interval, t_quantile, wilson
 from .paired import generalization_score, randomisation_p
 from .resampling import ClusterTable, distinct_rows, paired_table, run_table
 
