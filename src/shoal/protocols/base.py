@@ -283,10 +283,8 @@ class WritesForms(Protocol):
 def is_random(settings: Any, recipe: "Recipe | None") -> bool:
     """Return whether the seed can change the answers: only then do a plan's seeds multiply its jobs."""
     seed = next((setting for setting in fields(settings) if setting.name == "seed"), None)
-    samples = (
-        seed is not None and seed.metadata.get("when") is not None and step_of(settings, seed) != "scoring"
-    )
-    return samples or bool(recipe and recipe.stages)
+    samples = seed and seed.metadata.get("when") and step_of(settings, seed) != "scoring"
+    return bool(samples or (recipe and recipe.stages))
 
 
 def only_part(module: ProtocolModule, settings: Any) -> Any:

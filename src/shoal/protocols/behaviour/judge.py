@@ -14,6 +14,9 @@ from .expect import Expect
 from .rules import NO_LABEL, Block, Floats, Integers, aggregate, judges_text, label_index, values_of
 from .settings import Settings
 
+ON_OWN_LABELS = "direction "
+"""How the rules begin that judge the model's own labels, without a neutral band."""
+
 
 def judge(settings: Settings, cases: Sequence[Case], answers: Answers) -> Outcomes:
     """Return pass, fail, not applicable or error for each case; an example without an answer makes its case an error.
@@ -36,7 +39,7 @@ def judge(settings: Settings, cases: Sequence[Case], answers: Answers) -> Outcom
     values = np.full(len(cases), np.nan)
     for members in by_group(table, "functionality").values():
         expect = as_set(table[int(members[0])], settings)
-        source = raw if judges_raw(expect) else shown
+        source = raw if expect.rule.startswith(ON_OWN_LABELS) else shown
         rows = rows_of_cases(starts[members], sizes[members])
         block = block_of(source, table, members, rows, sizes[members], expect)
         by_example = values_of(block, expect, settings.slack)
@@ -51,11 +54,6 @@ def judge(settings: Settings, cases: Sequence[Case], answers: Answers) -> Outcom
     errors = _cases_with_errors(rest, starts)
     verdicts[list(errors)], values[list(errors)] = ord("e"), np.nan
     return Outcomes(cases, verdicts.tobytes().decode(), array("d", values), errors)
-
-
-def judges_raw(expect: Expect) -> bool:
-    """Return whether a rule is about the model's own labels, without a neutral band."""
-    return expect.rule.startswith("direction ")
 
 
 def expect_of(case: Case) -> Expect:
@@ -215,7 +213,7 @@ def changes(
         if not len(places) or not expect.rule.startswith(LIMITS):
             continue
         rows = rows_of_cases(starts[places], sizes[places])
-        source = answers if judges_raw(expect) else shown
+        source = answers if expect.rule.startswith(ON_OWN_LABELS) else shown
         block = block_of(source, table, places, rows, sizes[places], expect)
         values = np.nan_to_num(values_of(block, expect, settings.slack), nan=1.0)
         for place, start, size in zip(places, block.starts, sizes[places], strict=True):

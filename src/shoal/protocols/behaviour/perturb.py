@@ -6,7 +6,7 @@ nothing to change returns an empty list, None or the text itself, as its docstri
 
 import re
 import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -120,8 +120,9 @@ def change_first(kinds: Sequence[Sequence[str]], text: str, rng: Generator, n: i
     return []
 
 
-change_names = partial(change_first, (WOMEN, MEN))
-change_places = partial(change_first, (CITIES, COUNTRIES))
+Changer = Callable[[str, Generator], list[Change]]
+change_names: Changer = partial(change_first, (WOMEN, MEN))
+change_places: Changer = partial(change_first, (CITIES, COUNTRIES))
 
 
 def change_numbers(text: str, rng: Generator, n: int = 3) -> list[Change]:
