@@ -72,11 +72,6 @@ class Profiled:
     """Increased when building or querying changes, so that old answers are not reused."""
     PROFILES: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
-    @property
-    def symbols(self) -> Mapping[str, str]:
-        """Return the settings that every header names, with the symbol of the paper."""
-        return {}
-
     def resolved(self, name: str) -> Any:
         """Return a setting's value, or the profile's if the user gave none."""
         given = getattr(self, name)
