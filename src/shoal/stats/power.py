@@ -61,8 +61,7 @@ def _probability(count: Integers, n: int, share: float) -> Floats:
     gammaln = scipy.special.gammaln
     ways = gammaln(n + 1) - gammaln(count + 1) - gammaln(n - count + 1)
     rest = scipy.special.xlog1py(n - count, -share)
-    probability: Floats = np.exp(ways + scipy.special.xlogy(count, share) + rest)
-    return probability
+    return np.exp(ways + scipy.special.xlogy(count, share) + rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +138,7 @@ def _flip_p(failed: Integers, improved: Integers, weights: Floats) -> Floats:
         tail = scipy.special.ndtr(-root) + density * (1 / (slope * np.sqrt(variance)) - 1 / root)
     p = np.where(np.isfinite(tail), np.minimum(1.0, 2 * tail), 1.0)
     one_way = (failed.sum(axis=1) == 0) | (improved.sum(axis=1) == 0)
-    both: Floats = np.where(one_way, np.minimum(1.0, 2.0 ** (1.0 - changed.sum(axis=1))), p)
-    return both
+    return np.where(one_way, np.minimum(1.0, 2.0 ** (1.0 - changed.sum(axis=1))), p)
 
 
 def smallest_mean_difference(error: float, degrees: float, alpha: float = 0.05) -> float | None:

@@ -119,8 +119,7 @@ def rows_of(answers: Answers, rows: Integers) -> Answers:
 def rows_of_cases(starts: Integers, sizes: Integers) -> Integers:
     """Return the rows of the examples of some cases, case by case."""
     own_starts = np.cumsum(sizes) - sizes
-    rows: Integers = np.repeat(starts - own_starts, sizes) + np.arange(sizes.sum())
-    return rows
+    return np.repeat(starts - own_starts, sizes) + np.arange(sizes.sum())
 
 
 def _expected(
