@@ -90,8 +90,7 @@ def even_drop_power(cases: Cases, churn: float, drop: float, alpha: float = 0.05
     """Return the chance that sign flips find a drop that is spread evenly over these cases.
 
     Each case newly fails with the same chance. `churn` is the share of cases that change anyway, half of them each way.
-    Equal weights: the exact sign test, by enumeration. Unequal weights: 1,000 draws of the cases that change, the same
-    ones for each drop.
+    Equal weights: the exact sign test, by enumeration. Unequal weights: the same 1,000 draws of changes for each drop.
 
     >>> equal, unequal = Cases.weighted(np.ones(81)), Cases.weighted(np.repeat([1.0, 0.1], [10, 71]))
     >>> [round(even_drop_power(cases, churn=0.05, drop=0.15), 2) for cases in (equal, unequal)]

@@ -73,8 +73,7 @@ def import_suite(
 ) -> tuple[Suite, list[str]]:
     """Read a file of another format and write it as a suite; return the suite, and lines on what is not in it.
 
-    `names` are the suite's names of the file's labels; `by_template` infers the templates of cases; `skip_invalid`
-    leaves invalid rows out.
+    `names` are the suite's names of the file's labels; `by_template` infers the templates of cases.
     """
     _check_target(path, out)
     if path.suffix == ".py" or is_yaml(path) or (is_sheet(path) and not named.all()):
@@ -126,8 +125,7 @@ def suite_from_rows(
 ) -> Suite:
     """Return the suite of checked rows of the suite schema.
 
-    Invalid rows are left out if some are valid and `skip_invalid` is set; else one error lists them all, with
-    `otherwise` as another remedy.
+    One error lists all invalid rows, with `otherwise` as another remedy; `skip_invalid` leaves them out if it can.
     """
     header, names = found.header, found.header.get("label_names")
     suite = Suite(
