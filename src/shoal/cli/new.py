@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from ..core.errors import DataError
+from ..core.text import printable
 from .options import EXISTING
 
 
@@ -38,7 +39,6 @@ def new_command(
       shoal new suite hotels --from reviews.csv --by topic
     """
     from ..core.files import writing
-    from ..core.text import printable
     from ..data.labelled import read_labelled
     from ..data.tables import open_rows, require_columns
     from ..protocols.behaviour.starter import proposed, starter
@@ -100,7 +100,6 @@ def suggest_command(
       shoal suggest hotels.yaml --slot praise --model hf:gpt2 --pos ADJ
       shoal suggest hotels.yaml --cases irony_is_seen --model "openai:gpt-4o-mini"
     """
-    from ..core.text import printable
     from ..protocols.behaviour import suggesting
 
     if bool(slot) == bool(cases):

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..core.errors import ModelError, ShoalError
+from ..core.files import is_file
+from ..core.text import printable
+from ..render.progress import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -85,11 +88,15 @@ PROTOCOL = click.option(
 KEEP = click.option("--keep", is_flag=True, help="Store answers and trained models in --into.")
 
 
+def query(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that `find_results` takes."""
+    return inputs(LABELS(INTO(PROTOCOL(command))))
+
+
 def find_results(
     names: "Sequence[str]", *, protocol: str | None, pairs: "Sequence[str]", into: Path, **more: Any
 ) -> "list[Result]":
     """Return the results of models, jobs or result files; models are queried here."""
-    from ..render.progress import progress_bar
     from ..runs import results
     from ..runs.settings import parse_pairs
 
@@ -116,8 +123,6 @@ def refuse_overwrite(out: Path | None, sources: "Iterable[str]", folder: Path | 
 
     Names may also be relative to `folder`. A page also writes PAGE.json and files named PAGE-TABLE.
     """
-    from ..core.files import is_file
-
     for source in sources if out else ():
         name = source.partition(":")[2].partition("?")[0]
         module = f"{name.partition(':')[0]}.py"
@@ -165,8 +170,6 @@ def echo_json(result: "Result") -> None:
 
 def echo_table(text: str) -> None:
     """Print CSV; control characters are escaped if a terminal shows it."""
-    from ..core.text import printable
-
     # In colour, or click would take escape sequences out of the texts that a program is to read as they are.
     click.echo(printable(text) if sys.stdout.isatty() else text, nl=False, color=True)
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..core.errors import ShoalError
+from ..core.errors import DataError, PlanError, ShoalError
 from ..core.files import is_file, is_folder
+from ..core.text import printable
+from ..render.progress import progress_bar
 from .options import AS_JSON, INTO, OUT, OUT_ANY, inputs, refuse_overwrite
 
 if TYPE_CHECKING:
@@ -78,8 +80,6 @@ def _check_suite(file: Path, cases: int | None, as_json: bool) -> None:
 
 
 def _check_plan(file: Path, prompts: int, as_json: bool) -> None:
-    from ..core.text import printable
-    from ..render.progress import progress_bar
     from ..render.terminal import print_sections
     from ..runs.estimate import bill, estimate, prompts_shown
     from ..runs.plan import check_plan, read_plan
@@ -178,8 +178,6 @@ def import_command(
 
 def _label_names(pairs: "Sequence[str]") -> dict[str, str]:
     """Return the label names of repeated `--labels value=name`."""
-    from ..core.errors import DataError
-
     names: dict[str, str] = {}
     for pair in pairs:
         value, _, name = map(str.strip, pair.rpartition("="))
@@ -224,10 +222,8 @@ def export_command(
       shoal export merge --data nli.tsv --set suggesters=hf:bert \\
           --out variants.jsonl
     """
-    from ..core.text import printable
     from ..protocols import PROTOCOLS
     from ..protocols.behaviour.suites import SUITES
-    from ..render.progress import progress_bar
     from ..runs.results import LAST, SPEC, export
     from ..runs.settings import parse_pairs
     from ..runs.store import RunStore
@@ -258,7 +254,6 @@ def export_command(
 
 
 def _export_result(target: str, name: str, out: Path | None, store: "RunStore") -> tuple[Path, str]:
-    from ..render.progress import progress_bar
     from ..render.result_logs import RESULT_FORMS, samples_file
     from ..runs.results import find_job
 
@@ -280,7 +275,6 @@ def _answered_result(job: "Job", name: str, store: "RunStore", progress: "Progre
 
     `name` is how the user called the job.
     """
-    from ..core.errors import PlanError
     from ..protocols.behaviour.judge import with_neutral_band
     from ..protocols.behaviour.score import confidence_of, final_answers
     from ..render.result_logs import AnsweredCase, AnsweredResult
