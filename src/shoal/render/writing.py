@@ -21,8 +21,7 @@ from ..core.records import Result
 from ..core.views import Section, Summary, Text, to_read
 from ..runs.viewing import as_object, case_lines
 from .cases import as_script, is_pass_or_fail, is_whole, shelf
-from .html_blocks import breakable, section_html, table_html
-from .html_parts import joined, sentence, words
+from .html_blocks import breakable, joined, section_html, sentence, table_html, words
 from .latex import as_latex
 from .naming import renamed
 from .page import Page, Part, failed_checks, results_page, subject
