@@ -102,8 +102,8 @@ def _sides(
 
 
 def find_sides(
-    side_a: "Sequence[str]",
-    side_b: "Sequence[str]",
+    side_a: Sequence[str],
+    side_b: Sequence[str],
     by_case: bool = True,
     **query: Any,
 ) -> "tuple[list[Result], list[Result]]":

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,6 @@ from ..core.text import printable
 from ..render.progress import progress_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from ..core.records import Finding, Measure, Result
 
 
@@ -94,7 +92,7 @@ def query(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def find_results(
-    names: "Sequence[str]", *, protocol: str | None, pairs: "Sequence[str]", into: Path, **more: Any
+    names: Sequence[str], *, protocol: str | None, pairs: Sequence[str], into: Path, **more: Any
 ) -> "list[Result]":
     """Return the results of models, jobs or result files; models are queried here."""
     from ..runs import results
@@ -118,7 +116,7 @@ def form(name: str, about: str) -> Callable[[Any], Any]:
     return click.option(f"--{name}", "form", flag_value=name, default=None, help=about)
 
 
-def refuse_overwrite(out: Path | None, sources: "Iterable[str]", folder: Path | None = None) -> None:
+def refuse_overwrite(out: Path | None, sources: Iterable[str], folder: Path | None = None) -> None:
     """Raise an error if a file to write is one that the command reads: a name, a model's spec or KEY=FILE.
 
     Names may also be relative to `folder`. A page also writes PAGE.json and files named PAGE-TABLE.
@@ -152,7 +150,7 @@ def check_page(path: Path | None) -> None:
 
 
 def echo_object(
-    jobs: "Iterable[Mapping[str, Any]]",
+    jobs: Iterable[Mapping[str, Any]],
     measures: "Iterable[Measure]",
     findings: "Iterable[Finding]",
     **more: Any,

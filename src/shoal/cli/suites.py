@@ -177,7 +177,7 @@ def import_command(
     print_sections(import_sections(suite, changes, out))
 
 
-def _label_names(pairs: "Sequence[str]") -> dict[str, str]:
+def _label_names(pairs: Sequence[str]) -> dict[str, str]:
     """Return the label names of repeated `--labels value=name`."""
     names: dict[str, str] = {}
     for pair in pairs:

@@ -401,10 +401,20 @@ def _table(table: Table, *, heat: bool = False) -> Markup:
     rows = list(table.rows)
     while rows and not rows[-1].cells:
         rows.pop()
-    names = _name_column(table)
-    body = joined(_row(row, table, names, heat=heat) for row in rows)
+    names, width, lines = _name_column(table), len(table.columns), []
+    for row in rows:
+        if is_full(row, table):
+            cells = [
+                _cell(row, i, each, is_name=i == names, heat=heat) for i, each in enumerate(table.columns)
+            ]
+            lines.append(Markup("<tr>{}</tr>").format(joined(cells)))
+        elif row.cells:
+            heading = Markup('<tr class="heading"><th colspan="{}" scope="rowgroup">{}</th></tr>')
+            lines.append(heading.format(width, sentence(row.cells[0], row.tone)))
+        else:
+            lines.append(Markup('<tr class="gap"><td colspan="{}"></td></tr>').format(width))
     table_tag = Markup('<div class="wide"><table{}>{}<tbody>{}</tbody></table></div>')
-    return table_tag.format(classes("heat" if heat else ""), top, body)
+    return table_tag.format(classes("heat" if heat else ""), top, joined(lines))
 
 
 def _heading(table: Table, position: int) -> Markup:
@@ -424,17 +434,6 @@ def _column_classes(column: Column, broad: str = "") -> Markup:
     """Return the classes of a column; the first chart of a page leaves spare ones out on a phone."""
     side = "right" if column.align == "right" and column.scale is None else broad
     return classes(side, "spare" if column.spare else "")
-
-
-def _row(row: Row, table: Table, names: int, *, heat: bool) -> Markup:
-    width = len(table.columns)
-    if not row.cells:
-        return Markup('<tr class="gap"><td colspan="{}"></td></tr>').format(width)
-    if not is_full(row, table):
-        heading = Markup('<tr class="heading"><th colspan="{}" scope="rowgroup">{}</th></tr>')
-        return heading.format(width, sentence(row.cells[0], row.tone))
-    cells = [_cell(row, i, column, is_name=i == names, heat=heat) for i, column in enumerate(table.columns)]
-    return Markup("<tr>{}</tr>").format(joined(cells))
 
 
 def _cell(row: Row, position: int, column: Column, *, is_name: bool, heat: bool) -> Markup:
