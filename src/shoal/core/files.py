@@ -516,7 +516,8 @@ class ResumableLines:
             if not self._head or stream.readline() == self._head:
                 end = stream.tell()
                 for size in sizes:
-                    if not all([_is_line(stream.readline(), is_valid) for _ in range(size)]):
+                    lines = (stream.readline() for _ in range(size))
+                    if not all([line.endswith(b"\n") and is_valid(line) for line in lines]):
                         break
                     self.blocks, end = self.blocks + 1, stream.tell()
         os.truncate(self.path, end)
@@ -549,10 +550,6 @@ class ResumableLines:
 
     def close(self) -> None:
         self._stream.close()
-
-
-def _is_line(raw: bytes, is_valid: Callable[[bytes], bool]) -> bool:
-    return raw.endswith(b"\n") and is_valid(raw)
 
 
 def digest(path: Path) -> str:

@@ -103,7 +103,7 @@ def answer_examples(
 def ask_examples(
     model: object, examples: Sequence[Example], labels: Sequence[str] | None, *, reading: bool = False
 ) -> Answers:
-    """Return the answers to some examples: labels, or for `reading` texts."""
+    """Return the answers to some examples, labels or for `reading` texts; one that raises becomes an error."""
     if reading:
         if not isinstance(model, Extractor):
             raise ModelError(
@@ -111,7 +111,9 @@ def ask_examples(
                 why="the suite expects texts, not labels",
                 fix="predictions:FILE, python:module:name, an LLM with prompt=, or hf:MODEL with a span extractor",
             )
-        return extract_safely(model, examples)
+        failed = Answers((), np.zeros(1, np.int64), texts=[""])
+        extract = model.extract
+        return _safely(lambda part: validated(extract(part), len(part), None, repr(model)), examples, failed)
     if not isinstance(model, Classifier):
         if hasattr(model, "refuse"):  # a model that a plan has yet to train
             raise model.refuse()
@@ -128,15 +130,6 @@ def classify_safely(model: Classifier, examples: Sequence[Example], labels: Sequ
         return validated(model.classify(part, labels), len(part), labels, repr(model))
 
     return _safely(ask, examples, Answers(tuple(labels or ("0", "1")), np.zeros(1, np.int64)))
-
-
-def extract_safely(model: Extractor, examples: Sequence[Example]) -> Answers:
-    """Return the spans of a batch; an example on which the model raises becomes an error."""
-
-    def ask(part: Sequence[Example]) -> Answers:
-        return validated(model.extract(part), len(part), None, repr(model))
-
-    return _safely(ask, examples, Answers((), np.zeros(1, np.int64), texts=[""]))
 
 
 def _safely(
