@@ -115,8 +115,11 @@ def stamp(name: str) -> tuple[int, int]:
 @contextmanager
 def _open(path: Path) -> Iterator[BufferedIOBase]:
     """Open a file of text for `_read`, unzipped."""
+    if is_folder(path):
+        raise DataError(f"{path}: a folder, not a file", fix="the name of a file in it")
     if not is_file(path):
-        raise _no_file(path)
+        refuse_special(path)
+        raise DataError(f"{path}: no such file", fix="check the name, and the folder you are in")
     try:
         with path.open("rb") as raw:
             is_zipped = raw.read(2) == GZIP_MAGIC
@@ -142,13 +145,6 @@ def _read(stream: BufferedIOBase, size: int, path: Path) -> bytes:
     if stream.tell() > most_unzipped(path):
         raise swollen(path)
     return content
-
-
-def _no_file(path: Path) -> DataError:
-    if is_folder(path):
-        return DataError(f"{path}: a folder, not a file", fix="the name of a file in it")
-    refuse_special(path)
-    return DataError(f"{path}: no such file", fix="check the name, and the folder you are in")
 
 
 def refuse_special(path: Path) -> None:

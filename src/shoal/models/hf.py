@@ -392,15 +392,11 @@ class HFModel(LoadedModel):
         distinct = list(dict.fromkeys(examples)) if self.head is not None else []
         for batch in batches(distinct, self.lengths(distinct), self.batch_tokens):
             part = [distinct[at] for at in batch]
-            table.add(part, self._head_input(part))
+            with self._precision():
+                inputs = _inputs_of(self.head, self.network(self.trained), self.encode(part))
+            table.add(part, inputs[0].float().cpu().numpy())
             progress(len(table), len(distinct))
         return table
-
-    def _head_input(self, examples: Sequence[Example]) -> NDArray[np.float32]:
-        with self._precision():
-            inputs = _inputs_of(self.head, self.network(self.trained), self.encode(examples))
-        vectors: NDArray[np.float32] = inputs[0].float().cpu().numpy()
-        return vectors
 
     def frozen_features(self, examples: Sequence[Example]) -> NDArray[np.float32]:
         """Return cached features; missing ones are computed and cached."""

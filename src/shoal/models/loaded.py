@@ -37,15 +37,12 @@ class LoadedModel:
 
     def fingerprint(self) -> dict[str, Any]:
         """Return everything that answers depend on; not the device."""
-        kept = {
-            name: value
-            for name, value in self.options.items()
-            if name in ("labels", "max_length", "task", "engine")
-        }
-        checkpoint = self.checkpoint.fingerprint()
+        counted = ("labels", "max_length", "task", "engine")
+        identity = self.checkpoint.fingerprint()
+        identity |= {name: value for name, value in self.options.items() if name in counted}
         if self.language_model == "causal" and not self.checkpoint.has_bos:
-            kept[BEGINS_WITH] = "eos"
-        return {**checkpoint, **kept}
+            identity[BEGINS_WITH] = "eos"
+        return identity
 
     # Loading
 
