@@ -180,12 +180,9 @@ def _fields(path: Path, lines: Iterator[tuple[int, str]], delimiter: str) -> Ite
 
 
 def _unwrap(field: str) -> str:
-    inner = field[1:-1].replace('""', "")
-    return (
-        field[1:-1].replace('""', '"')
-        if len(field) > 1 and field == f'"{field[1:-1]}"' and '"' not in inner
-        else field
-    )
+    inner = field[1:-1]
+    is_wrapped = len(field) > 1 and field == f'"{inner}"' and '"' not in inner.replace('""', "")
+    return inner.replace('""', '"') if is_wrapped else field
 
 
 # Arrow and Parquet: each opener returns the schema and the batches
