@@ -5,7 +5,8 @@ import pytest
 
 from shoal import load_model
 from shoal.core.records import Answers, Case
-from shoal.models.asking import answer_examples
+from shoal.models.answer_rows import AnswerRows
+from shoal.models.asking import ask_examples
 from shoal.models.batching import example_id
 from shoal.models.selfcheck import answers_match, check_label_order, self_check
 
@@ -157,7 +158,8 @@ def test_the_order_of_a_pair_is_told_by_labels_or_not_at_all():
 
 def kept_answers(model, examples):
     ids = [example_id(example) for example in examples]
-    return answer_examples(model, examples, ids, LABELS), dict(zip(ids, examples, strict=True))
+    rows = list(AnswerRows(ask_examples(model, examples, LABELS), ids))
+    return rows, dict(zip(ids, examples, strict=True))
 
 
 def test_answers_that_have_changed_are_told_by_asking_again():

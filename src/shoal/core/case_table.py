@@ -99,6 +99,10 @@ class CaseTable(Sequence[Case]):
             [case.cluster for case in rows],
         )
 
+    @property
+    def _columns(self) -> tuple[Any, ...]:
+        return self.ids, self.examples, self.labels, self.headings, self.clusters
+
     def __len__(self) -> int:
         return len(self.ids)
 
@@ -109,19 +113,11 @@ class CaseTable(Sequence[Case]):
     def __getitem__(self, place: int | slice) -> "Case | CaseTable":
         if isinstance(place, slice):
             return self.take(range(len(self))[place])
-        heading = self.headings[place]
-        return Case(
-            self.ids[place],
-            self.examples[place],
-            self.labels[place],
-            heading.groups,
-            self.clusters[place],
-            heading.meta,
-        )
+        identity, examples, labels, heading, cluster = (column[place] for column in self._columns)
+        return Case(identity, examples, labels, heading.groups, cluster, heading.meta)
 
     def __iter__(self) -> Iterator[Case]:
-        columns = zip(self.ids, self.examples, self.labels, self.headings, self.clusters, strict=True)
-        for identity, examples, labels, heading, cluster in columns:
+        for identity, examples, labels, heading, cluster in zip(*self._columns, strict=True):
             yield Case(identity, examples, labels, heading.groups, cluster, heading.meta)
 
     def __eq__(self, other: object) -> bool:
@@ -150,13 +146,7 @@ class CaseTable(Sequence[Case]):
         at = list(places)
         if len(at) == len(self) and at == list(range(len(self))):
             return self
-        return CaseTable(
-            [self.ids[place] for place in at],
-            [self.examples[place] for place in at],
-            [self.labels[place] for place in at],
-            [self.headings[place] for place in at],
-            [self.clusters[place] for place in at],
-        )
+        return CaseTable(*([column[place] for place in at] for column in self._columns))
 
     def with_meta(self, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> "CaseTable":
         """Return the cases with another meta; the function is called once for each that differs."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .errors import DataError, MissingExtra
+from .errors import DataError, import_library
 from .measures import quantity, shown, shown_interval, unit_word
 
 if TYPE_CHECKING:
@@ -15,11 +15,7 @@ HEADLINES, WARNINGS = 2, 3
 
 def frame(rows: Iterable[Mapping[str, Any]]) -> Any:
     """Return rows as a pandas table."""
-    try:
-        pandas = import_module("pandas")
-    except ImportError:
-        raise MissingExtra("pandas", needed_for="to_pandas()") from None
-    return pandas.DataFrame(list(rows))
+    return import_library("pandas", "to_pandas()").DataFrame(list(rows))
 
 
 # Measures

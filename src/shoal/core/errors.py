@@ -13,7 +13,8 @@ Any other exception is a bug and keeps its traceback.
 from collections.abc import Callable
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,6 +30,14 @@ class ShoalError(Exception):
         lines += [f"  try: {fix}"] if fix else []
         super().__init__("\n".join(lines))
         self.problem, self.why, self.fix = problem, why, fix
+
+    @classmethod
+    def unknown(
+        cls, problem: str, word: str, known: "Iterable[str]", fix: str = "one of those", names: str = "known"
+    ) -> "Self":
+        """Return the error for an unknown word, with the known ones and the nearest of them."""
+        known = list(known)
+        return cls(problem, why=f"{names}: {', '.join(known)}", fix=nearest(word, known) or fix)
 
     @classmethod
     def together(cls, problems: "Iterable[object]") -> "Self":
@@ -91,6 +100,17 @@ class MissingExtra(ShoalError):  # noqa: N818 (named for what the user sees: a m
             why=f"needed for {needed_for}",
             fix=f"pip install {library}",
         )
+
+
+def import_library(name: str, needed_for: str) -> Any:
+    """Import and return a library that shoal does not install by itself, or a module of it."""
+    library = name.partition(".")[0]
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as problem:
+        if (problem.name or "").partition(".")[0] != library:
+            raise
+    raise MissingExtra(library, needed_for=needed_for)
 
 
 def nearest(word: str, known: "Iterable[str]") -> str:

@@ -115,8 +115,11 @@ def stamp(name: str) -> tuple[int, int]:
 @contextmanager
 def _open(path: Path) -> Iterator[BufferedIOBase]:
     """Open a file of text for `_read`, unzipped."""
+    if is_folder(path):
+        raise DataError(f"{path}: a folder, not a file", fix="the name of a file in it")
     if not is_file(path):
-        raise _no_file(path)
+        refuse_special(path)
+        raise DataError(f"{str(path)[:500]}: no such file", fix="check the name, and the folder you are in")
     try:
         with path.open("rb") as raw:
             is_zipped = raw.read(2) == GZIP_MAGIC
@@ -142,13 +145,6 @@ def _read(stream: BufferedIOBase, size: int, path: Path) -> bytes:
     if isinstance(stream, gzip.GzipFile) and stream.tell() > most_unzipped(path):
         raise swollen(path)
     return content
-
-
-def _no_file(path: Path) -> DataError:
-    if is_folder(path):
-        return DataError(f"{path}: a folder, not a file", fix="the name of a file in it")
-    refuse_special(path)
-    return DataError(f"{str(path)[:500]}: no such file", fix="check the name, and the folder you are in")
 
 
 def refuse_special(path: Path) -> None:
@@ -516,7 +512,8 @@ class ResumableLines:
             if not self._head or stream.readline() == self._head:
                 end = stream.tell()
                 for size in sizes:
-                    if not all([_is_line(stream.readline(), is_valid) for _ in range(size)]):
+                    lines = (stream.readline() for _ in range(size))
+                    if not all([line.endswith(b"\n") and is_valid(line) for line in lines]):
                         break
                     self.blocks, end = self.blocks + 1, stream.tell()
         os.truncate(self.path, end)
@@ -549,10 +546,6 @@ class ResumableLines:
 
     def close(self) -> None:
         self._stream.close()
-
-
-def _is_line(raw: bytes, is_valid: Callable[[bytes], bool]) -> bool:
-    return raw.endswith(b"\n") and is_valid(raw)
 
 
 def digest(path: Path) -> str:

@@ -163,9 +163,8 @@ def shown(value: float | None, what: Quantity, *, signed: bool | None = None) ->
     if what.inside and what.unit == "share":
         least = 10.0 ** -(what.digits + 2)
         if not least / 2 < value < 1 - least / 2:
-            return (
-                f">{100 * (1 - least):.{what.digits}f}" if value > 0.5 else f"<{100 * least:.{what.digits}f}"
-            )
+            sign, bound = (">", 1 - least) if value > 0.5 else ("<", least)
+            return f"{sign}{100 * bound:.{what.digits}f}"
     scaled = 100 * value if what.unit == "share" else value
     if abs(scaled) >= HUGE:
         return f"{scaled:.1e}".replace("e+", "e").replace("-", "−")

@@ -80,12 +80,9 @@ def csv_lines(rows: Iterable[Sequence[Any]], *, verbatim: bool = False) -> Itera
     lines: list[str] = []
     writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")
     for row in rows:
-        writer.writerow(row if verbatim else [_guarded(cell) for cell in row])
+        safe = [f"'{cell}" if isinstance(cell, str) and is_formula(cell) else cell for cell in row]
+        writer.writerow(row if verbatim else safe)
         yield lines.pop().removesuffix("\r\n") + "\n"
-
-
-def _guarded(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and is_formula(cell) else cell
 
 
 def texts_in(value: object) -> Iterator[str]:

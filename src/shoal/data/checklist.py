@@ -93,15 +93,10 @@ def fits(look: Glimpse) -> bool:
 
 
 def read(path: Path) -> SuiteRows:
-    """Return the rows of a released suite in our schema."""
-    if is_pickle(first_bytes(path, 512)):
-        return _read_pickle(path)
-    first = next(read_json_lines(path))[1]
-    return _as_suite(str(first.get("suite")), read_json_lines(path))
-
-
-def _read_pickle(path: Path) -> SuiteRows:
-    """Return a released suite from its pickle, recognised by its tests."""
+    """Return the rows of a released suite in our schema; a pickle is recognised by its tests."""
+    if not is_pickle(first_bytes(path, 512)):
+        first = next(read_json_lines(path))[1]
+        return _as_suite(str(first.get("suite")), read_json_lines(path))
     rows = read_suite_pickle(path)
     types = {row["test"]: row["type"] for row in rows}
     name = next((name for name, test in TELLING.items() if test in types), path.name.split(".")[0])

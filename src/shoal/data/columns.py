@@ -1,16 +1,17 @@
 """Any table whose columns the user names: labelled texts (MFT), or originals with their variants (INV, DIR)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import DataError
-from ..core.files import split_name
+from ..core.files import split_name, valid_rows
 from . import Glimpse, SuiteRows
 from .cells import filled_cell, is_blank, such_as, value_at
 from .invalid import InvalidRows
-from .tables import Rows, open_rows
+from .tables import open_rows
 
 PAIRS = {1: ("text",), 2: ("question1", "question2")}
 
@@ -56,7 +57,9 @@ def read(path: Path, named: Named) -> SuiteRows:
     header: dict[str, Any] = {"suite": split_name(path)[0].name.split(".")[0]}
     if named.label in table.names:
         header["label_names"] = list(table.names[named.label])
-    return SuiteRows(header, _cases(path, table, named, invalid), lost, table.unit, invalid=invalid)
+    numbered = ((number, (number, row)) for number, row in table.rows)
+    cases = valid_rows(numbered, partial(_case, path, named), "", invalid.add)
+    return SuiteRows(header, cases, lost, table.unit, invalid=invalid)
 
 
 def _check_named(path: Path, named: Named) -> None:
@@ -79,19 +82,8 @@ def _check_named(path: Path, named: Named) -> None:
     raise DataError(f"{path}: {problem}", fix=fix)
 
 
-def _cases(
-    path: Path, table: Rows, named: Named, invalid: InvalidRows
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, row in table.rows:
-        try:
-            case = _case(path, number, row, named)
-        except DataError as problem:
-            invalid.add(number, problem)
-        else:
-            yield number, case
-
-
-def _case(path: Path, number: int, row: Mapping[str, Any], named: Named) -> dict[str, Any]:
+def _case(path: Path, named: Named, numbered: tuple[int, Mapping[str, Any]]) -> dict[str, Any]:
+    number, row = numbered
     name = _word(row, named.functionality, split_name(path)[0].name.split(".")[0])
     if named.test_type == "MFT":
         fields, columns = PAIRS[len(named.texts)], named.texts

@@ -112,13 +112,9 @@ def lettered(question: Question, choices: tuple[str, ...]) -> Question:
     if not question.choices or question.choices == choices:
         return question
     letters = {choice: choice_letter(place) for place, choice in enumerate(question.choices)}
-    return Question(
-        with_choices(question.texts, question.choices),
-        letters.get(question.label, question.label),
-        letters.get(question.answer, question.answer),
-        choices,
-        question.likelihoods,
-    )
+    label, answer = (letters.get(word, word) for word in (question.label, question.answer))
+    texts = with_choices(question.texts, question.choices)
+    return Question(texts, label, answer, choices, question.likelihoods)
 
 
 def probabilities(likelihoods: tuple[float, ...]) -> list[float]:

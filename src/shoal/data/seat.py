@@ -11,7 +11,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import DataError, PlanError, nearest
+from ..core.errors import DataError, PlanError
 from ..core.files import read_json
 
 SETS = ("targ1", "targ2", "attr1", "attr2")
@@ -58,11 +58,7 @@ def read_tests(path: Path, names: Sequence[str] = ()) -> list[AssociationTest]:
         )
     for name in names:
         if name not in known:
-            raise PlanError(
-                f"no association test {name!r} in {path}",
-                why=f"there are: {', '.join(known)}",
-                fix=nearest(name, known) or "one of those",
-            )
+            raise PlanError.unknown(f"no association test {name!r} in {path}", name, known, names="there are")
     return [read_test(known[name]) for name in names or known]
 
 

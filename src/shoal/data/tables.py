@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib import import_module
 from io import BytesIO
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import DataError, MissingExtra, OnInvalid, nearest, some
+from ..core.errors import DataError, MissingExtra, OnInvalid, import_library, nearest, some
 from ..core.files import (
     LARGEST_WHOLE,
     LONGEST_LINE,
@@ -67,6 +66,7 @@ class Rows:
 HEAD = 20
 """Rows that name the columns of JSON."""
 ROWS_AT_ONCE = 500
+NEEDED_FOR = "tables in binary formats"
 
 
 def is_table(path: Path) -> bool:
@@ -180,12 +180,9 @@ def _fields(path: Path, lines: Iterator[tuple[int, str]], delimiter: str) -> Ite
 
 
 def _unwrap(field: str) -> str:
-    inner = field[1:-1].replace('""', "")
-    return (
-        field[1:-1].replace('""', '"')
-        if len(field) > 1 and field == f'"{field[1:-1]}"' and '"' not in inner
-        else field
-    )
+    inner = field[1:-1]
+    is_wrapped = len(field) > 1 and field == f'"{inner}"' and '"' not in inner.replace('""', "")
+    return inner.replace('""', '"') if is_wrapped else field
 
 
 # Arrow and Parquet: each opener returns the schema and the batches
@@ -194,18 +191,18 @@ Opener = Callable[[Path], tuple[Any, Iterator[Any]]]
 
 
 def _parquet(path: Path) -> tuple[Any, Iterator[Any]]:
-    file = _library("pyarrow.parquet").ParquetFile(path)
+    file = import_library("pyarrow.parquet", NEEDED_FOR).ParquetFile(path)
     return file.schema_arrow, file.iter_batches(ROWS_AT_ONCE)
 
 
 def _arrow(path: Path) -> tuple[Any, Iterator[Any]]:
-    arrow = _library("pyarrow")
+    arrow = import_library("pyarrow", NEEDED_FOR)
     file = arrow.ipc.open_file(arrow.OSFile(str(path)))
     return file.schema, (file.get_batch(at) for at in range(file.num_record_batches))
 
 
 def _stream(path: Path) -> tuple[Any, Iterator[Any]]:
-    arrow = _library("pyarrow")
+    arrow = import_library("pyarrow", NEEDED_FOR)
     stream = arrow.ipc.open_stream(arrow.OSFile(str(path)))
     return stream.schema, iter(stream)
 
@@ -345,7 +342,7 @@ def _saved(path: Path) -> Rows:
 
 def _xlsx(path: Path) -> Rows:
     """Read the only sheet of a workbook; its first row names the columns."""
-    openpyxl = _library("openpyxl")
+    openpyxl = import_library("openpyxl", NEEDED_FOR)
     with named_errors(path):
         content = BytesIO(whole_bytes(path))
         with zipfile.ZipFile(content) as archive:
@@ -400,14 +397,6 @@ def _refuse_twice(path: Path, columns: list[str]) -> None:
         raise DataError(
             f"{path}: column {min(twice)!r} occurs twice", fix="give each column a name of its own"
         )
-
-
-def _library(module: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError:
-        library = module.partition(".")[0]
-        raise MissingExtra(library, needed_for="tables in binary formats") from None
 
 
 @contextmanager

@@ -52,11 +52,8 @@ class ModelSpec:
         """Return an option that has a fixed set of values."""
         value = self.options.get(name, default)
         if value not in known:
-            raise ModelError(
-                f"{self.who}: {name} is {value!r}",
-                why=f"known: {', '.join(filter(None, known))}",
-                fix=nearest(value, known) or f"{name}={known[0]}",
-            )
+            problem, fix = f"{self.who}: {name} is {value!r}", f"{name}={known[0]}"
+            raise ModelError.unknown(problem, value, filter(None, known), fix)
         return value
 
     def whole(self, name: str, default: int, low: int, high: int = 10**6) -> int:

@@ -76,23 +76,14 @@ def _in_threads(
 
 
 def answer_batch(model: object, built: Asked, examples: Sequence[Example]) -> Sequence[Answer]:
-    """Return labels or spans for one batch; stored answers come all at once, in the order of the cases."""
+    """Return labels or spans for one batch, truncated examples marked; stored answers come all at once, by case."""
     if isinstance(model, StoredAnswers):
         answers = model.answer_cases(built.cases, built.whole, built.labels)
         return AnswerRows(answers, [""] * len(answers.predictions))
-    return answer_examples(model, examples, [""] * len(examples), built.labels, reading=built.asks == "spans")
-
-
-def answer_examples(
-    model: object,
-    examples: Sequence[Example],
-    ids: Sequence[str],
-    labels: Sequence[str] | None,
-    *,
-    reading: bool = False,
-) -> list[Answer]:
-    """Return one answer row per example; truncated examples are marked."""
-    rows = list(AnswerRows(ask_examples(model, examples, labels, reading=reading), ids))
+    reading = built.asks == "spans"
+    rows = list(
+        AnswerRows(ask_examples(model, examples, built.labels, reading=reading), [""] * len(examples))
+    )
     if isinstance(model, HasTokens) and not reading:
         for row, length in zip(rows, model.lengths(examples), strict=True):
             if length > model.longest and not row.error:
@@ -103,7 +94,7 @@ def answer_examples(
 def ask_examples(
     model: object, examples: Sequence[Example], labels: Sequence[str] | None, *, reading: bool = False
 ) -> Answers:
-    """Return the answers to some examples: labels, or for `reading` texts."""
+    """Return the answers to some examples, labels or for `reading` texts; one that raises becomes an error."""
     if reading:
         if not isinstance(model, Extractor):
             raise ModelError(
@@ -111,7 +102,9 @@ def ask_examples(
                 why="the suite expects texts, not labels",
                 fix="predictions:FILE, python:module:name, an LLM with prompt=, or hf:MODEL with a span extractor",
             )
-        return extract_safely(model, examples)
+        failed = Answers((), np.zeros(1, np.int64), texts=[""])
+        extract = model.extract
+        return _safely(lambda part: validated(extract(part), len(part), None, repr(model)), examples, failed)
     if not isinstance(model, Classifier):
         if hasattr(model, "refuse"):  # a model that a plan has yet to train
             raise model.refuse()
@@ -128,15 +121,6 @@ def classify_safely(model: Classifier, examples: Sequence[Example], labels: Sequ
         return validated(model.classify(part, labels), len(part), labels, repr(model))
 
     return _safely(ask, examples, Answers(tuple(labels or ("0", "1")), np.zeros(1, np.int64)))
-
-
-def extract_safely(model: Extractor, examples: Sequence[Example]) -> Answers:
-    """Return the spans of a batch; an example on which the model raises becomes an error."""
-
-    def ask(part: Sequence[Example]) -> Answers:
-        return validated(model.extract(part), len(part), None, repr(model))
-
-    return _safely(ask, examples, Answers((), np.zeros(1, np.int64), texts=[""]))
 
 
 def _safely(
@@ -170,7 +154,7 @@ def stack(parts: Sequence[Answers]) -> Answers:
     sizes = [len(part.predictions) for part in parts]
     starts = np.cumsum([0, *sizes[:-1]]).tolist()
     pairs = list(zip(starts, parts, strict=True))
-    has_details = any(part.details for part in parts)
+    details = [row for part in parts for row in part.details or [{}] * len(part.predictions)]
     return Answers(
         labels,
         np.concatenate([part.predictions for part in parts]),
@@ -178,9 +162,7 @@ def stack(parts: Sequence[Answers]) -> Answers:
         _stacked([part.confidences for part in parts], [(size,) for size in sizes]),
         [text for part in parts for text in part.texts],
         {start + row: message for start, part in pairs for row, message in part.errors.items()},
-        details=[row for part in parts for row in part.details or [{}] * len(part.predictions)]
-        if has_details
-        else (),
+        details=details if any(details) else (),
     )
 
 

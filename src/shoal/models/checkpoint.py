@@ -16,11 +16,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import MissingExtra, ModelError, ShoalError, some
+from ..core.errors import ModelError, ShoalError, import_library, some
 from .validate import shortened
 
 ENTRIES = ("model.safetensors", "model.safetensors.index.json")
@@ -43,6 +42,7 @@ HEADS = {
     "embed": ("AutoModel", "encoder"),
 }
 """Request to the Transformers class and the name of its head."""
+NEEDED_FOR = "hf: models"
 DTYPES = ("float32", "float16", "bfloat16")
 
 
@@ -241,7 +241,7 @@ class Checkpoint:
         return tokenizer
 
     def _from_hub(self) -> Path:
-        hub = import_library("huggingface_hub")
+        hub = import_library("huggingface_hub", NEEDED_FOR)
         patterns = ["*.json", "*.txt", "*.model", *WEIGHTS, *(PICKLES if self.pickles else ())]
         try:
             folder = hub.snapshot_download(
@@ -325,17 +325,7 @@ class Checkpoint:
 
 def libraries() -> tuple[Any, Any]:
     """Import and return torch and transformers."""
-    return import_library("torch"), import_library("transformers")
-
-
-def import_library(name: str, needed_for: str = "hf: models") -> Any:
-    """Import and return a library that shoal does not install by itself."""
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as problem:
-        if problem.name != name:
-            raise
-    raise MissingExtra(name, needed_for=needed_for)
+    return import_library("torch", NEEDED_FOR), import_library("transformers", NEEDED_FOR)
 
 
 def first_line(problem: BaseException) -> str:

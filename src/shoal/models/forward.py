@@ -7,13 +7,14 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .checkpoint import import_library, libraries
+from ..core.errors import import_library
+from .checkpoint import libraries
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -152,11 +153,9 @@ def logits_at_places(network: Any) -> Iterator[Ask]:
         handle.remove()
 
 
-@contextmanager
-def narrowed(network: Any) -> Iterator[None]:
+def narrowed(network: Any) -> AbstractContextManager[None]:
     """Compute the last layer of a BERT classifier at the first token only, which is all that its head reads."""
-    with _narrowed(network, lambda states: states[:, :1]) if is_like_bert(network) else nullcontext():
-        yield
+    return _narrowed(network, lambda states: states[:, :1]) if is_like_bert(network) else nullcontext()
 
 
 def is_like_bert(network: Any) -> bool:

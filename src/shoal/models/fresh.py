@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import ModelError, nearest
+from ..core.errors import ModelError
 from . import ModelSpec, check_options
 from .checkpoint import HEADS, libraries
 from .hf import PLAIN as OPTIONS
@@ -36,11 +36,7 @@ def load(spec: ModelSpec) -> "HFModel | LastText | Untrained":
         return Untrained(f"tiny:{spec.name}", UNTRAINED[spec.name])
     known = [*sorted(path.name for path in FOLDER.iterdir() if path.is_dir()), *UNTRAINED]
     if spec.name not in known:
-        raise ModelError(
-            f"tiny:{spec.name}: no such model",
-            why=f"known: {', '.join(known)}",
-            fix=nearest(spec.name, known) or f"tiny:{known[0]}",
-        )
+        raise ModelError.unknown(f"tiny:{spec.name}: no such model", spec.name, known, f"tiny:{known[0]}")
     return load_unprompted(ModelSpec("hf", str(FOLDER / spec.name), spec.options))
 
 

@@ -21,10 +21,10 @@ from ..core.records import Answers, Example
 from . import ModelSpec, likelihood, spans
 from .batching import BATCH_TOKENS, batches
 from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
-from .forward import Converted, gpu_tokens
+from .forward import Converted, gpu_tokens, tokenize
 from .interface import Blank, Fillers, TokenScores
 from .labels import Spellings, check_order, parse_labels, suite_names
-from .loaded import Features, LoadedModel
+from .loaded import Features, LoadedModel, tokenizer_inputs
 from .prompted.prompt import LOCAL_OPTIONS as PROMPTED
 from .validate import arranged
 
@@ -217,9 +217,10 @@ class HFModel(LoadedModel):
 
         `only` lists the positions to score in each example.
         """
-        kind = self.language_model
+        self.refuse_truncation(examples, "a truncated text has another likelihood")
+        kind, tokens = self.language_model, tokenize(self.tokenizer, tokenizer_inputs(examples))
         score = likelihood.causal if kind == "causal" else likelihood.masked
-        return score(self.network(kind), self.tokenizer, self._whole_tokens(examples), only)
+        return score(self.network(kind), self.tokenizer, tokens, only)
 
     def fill_words(self, blanks: Sequence[Blank], k: int) -> list[Fillers]:
         """Return the words among the k most probable items of each blank, and the hidden word's probability."""
@@ -374,10 +375,11 @@ class HFModel(LoadedModel):
         parts = [
             part for part in network.children() if part is not network.base_model and list(part.parameters())
         ]
-        is_linear = (
-            len(parts) == 1 and isinstance(parts[0], torch.nn.Linear) and _reads_vectors(network, parts[0])
-        )
-        return parts[0] if is_linear else None
+        if len(parts) != 1 or not isinstance(parts[0], torch.nn.Linear):
+            return None
+        tokens = {"input_ids": torch.zeros(1, 2, dtype=torch.long, device=network.device)}
+        takes_vectors = [read.ndim for read in _inputs_of(parts[0], network, tokens)] == [2]
+        return parts[0] if takes_vectors else None  # else one vector per token
 
     def features(
         self, examples: Sequence[Example], progress: Callable[[int, int], None] = lambda done, total: None
@@ -390,21 +392,11 @@ class HFModel(LoadedModel):
         distinct = list(dict.fromkeys(examples)) if self.head is not None else []
         for batch in batches(distinct, self.lengths(distinct), self.batch_tokens):
             part = [distinct[at] for at in batch]
-            table.add(part, self._head_input(part))
+            with self._precision():
+                inputs = _inputs_of(self.head, self.network(self.trained), self.encode(part))
+            table.add(part, inputs[0].float().cpu().numpy())
             progress(len(table), len(distinct))
         return table
-
-    def _head_input(self, examples: Sequence[Example]) -> NDArray[np.float32]:
-        torch, _ = libraries()
-        inputs: list[Tensor] = []
-        hook = self.head.register_forward_pre_hook(lambda part, arguments: inputs.append(arguments[0]))
-        try:
-            with torch.inference_mode(), self._precision():
-                self.network(self.trained)(**self.encode(examples))
-        finally:
-            hook.remove()
-        vectors: NDArray[np.float32] = inputs[0].float().cpu().numpy()
-        return vectors
 
     def frozen_features(self, examples: Sequence[Example]) -> NDArray[np.float32]:
         """Return cached features; missing ones are computed and cached."""
@@ -439,14 +431,14 @@ class LastText:
         return self.model.classify([example[-1:] for example in examples], labels)
 
 
-def _reads_vectors(network: Any, head: Any) -> bool:
-    """Return whether a head takes one vector per text, not one per token."""
+def _inputs_of(part: Any, network: Any, inputs: Mapping[str, Any]) -> "list[Tensor]":
+    """Return what a part of a network reads during a forward pass."""
     torch, _ = libraries()
-    widths: list[int] = []
-    hook = head.register_forward_pre_hook(lambda part, arguments: widths.append(arguments[0].ndim))
+    read: list[Tensor] = []
+    hook = part.register_forward_pre_hook(lambda _, arguments: read.append(arguments[0]))
     try:
         with torch.inference_mode():
-            network(input_ids=torch.zeros(1, 2, dtype=torch.long, device=network.device))
+            network(**inputs)
     finally:
         hook.remove()
-    return widths == [2]
+    return read

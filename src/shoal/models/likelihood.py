@@ -90,20 +90,15 @@ def masked(network: Any, tokenizer: Any, rows: Sequence[Tokens], only: Only = No
     Special tokens are scored only if `only` lists them.
     """
     special, mask = set(tokenizer.all_special_ids), mask_id(tokenizer)
-    wanted = [
-        [place for place, token in enumerate(row.ids) if token not in special]
-        if only is None
-        else list(only[at])
-        for at, row in enumerate(rows)
-    ]
-    tasks = [(row, place) for row, places in zip(rows, wanted, strict=True) for place in places]
+    if only is None:
+        only = [[place for place, token in enumerate(row.ids) if token not in special] for row in rows]
+    tasks = [(row, place) for row, places in zip(rows, only, strict=True) for place in places]
     hidden = [row._replace(ids=[*row.ids[:at], mask, *row.ids[at + 1 :]]) for row, at in tasks]
-    numbers = iter(
-        _at_masks(network, tokenizer, hidden, [at for _, at in tasks], [row.ids[at] for row, at in tasks])
-    )
+    targets = [row.ids[at] for row, at in tasks]
+    numbers = iter(_at_masks(network, tokenizer, hidden, [at for _, at in tasks], targets))
     return [
         _scores(tokenizer, row, places, [next(numbers) for _ in places])
-        for row, places in zip(rows, wanted, strict=True)
+        for row, places in zip(rows, only, strict=True)
     ]
 
 

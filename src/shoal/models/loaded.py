@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from ..core.errors import ModelError
 from ..core.records import Example
 from .checkpoint import Checkpoint, first_line, libraries
-from .forward import Tokens, tokenize
 
 TOKENISED_AT_ONCE = 2_000
 BEGINS_WITH = "likelihoods begin with"
@@ -38,15 +37,12 @@ class LoadedModel:
 
     def fingerprint(self) -> dict[str, Any]:
         """Return everything that answers depend on; not the device."""
-        kept = {
-            name: value
-            for name, value in self.options.items()
-            if name in ("labels", "max_length", "task", "engine")
-        }
-        checkpoint = self.checkpoint.fingerprint()
+        counted = ("labels", "max_length", "task", "engine")
+        identity = self.checkpoint.fingerprint()
+        identity |= {name: value for name, value in self.options.items() if name in counted}
         if self.language_model == "causal" and not self.checkpoint.has_bos:
-            kept[BEGINS_WITH] = "eos"
-        return {**checkpoint, **kept}
+            identity[BEGINS_WITH] = "eos"
+        return identity
 
     # Loading
 
@@ -160,10 +156,6 @@ class LoadedModel:
                 **self._truncation,
             )
         return encoded.to(self.device)
-
-    def _whole_tokens(self, examples: Sequence[Example]) -> list[Tokens]:
-        self.refuse_truncation(examples, "a truncated text has another likelihood")
-        return tokenize(self.tokenizer, tokenizer_inputs(examples))
 
     def refuse_truncation(self, examples: Sequence[Example], why: str) -> None:
         """Raise if an example exceeds the model's limit."""

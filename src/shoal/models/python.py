@@ -215,7 +215,10 @@ class PythonModel:
         unnamed = "" if "labels" in self.options else NO_NAME
         written = given.names or classes or tuple(f"{unnamed}{n}" for n in range(width))
         self._check_width(len(written), width)
-        self._check_names(given)
+        if not given.ordered and given.names is not None:
+            self._names = self._names or given.names
+            if self._names != given.names:
+                raise other_names(self._names, given.names, repr(self))
         check_order(written, self.named.order, repr(self))
         names = tuple(self._meaning(word, classes) for word in written)
         if self.named.order:
@@ -226,14 +229,6 @@ class PythonModel:
         if given.labels is None:
             return answers
         return replace(answers, predictions=self._codes(given, classes, answers.labels)[0])
-
-    def _check_names(self, given: Given) -> None:
-        """Raise if answers by name have other labels than in the batches before."""
-        if given.ordered or given.names is None:
-            return
-        self._names = self._names or given.names
-        if self._names != given.names:
-            raise other_names(self._names, given.names, repr(self))
 
     def _check_width(self, named: int, width: int) -> None:
         if named != width:

@@ -49,12 +49,12 @@ def validated(answers: Answers, count: int, labels: Sequence[str] | None, who: s
     errors |= {row: shortened(message) for row, message in answers.errors.items()}
     kept = np.array([row not in errors for row in range(count)], bool)
     codes = np.where(kept, answers.predictions, 0)
-    vectors, confidences = (
-        _without(column, ~kept) for column in (answers.probabilities, answers.confidences)
-    )
+    vectors, confidences = answers.probabilities, answers.confidences
     if vectors is not None:
+        vectors = np.where(kept[:, None], np.asarray(vectors, np.float64), np.nan)
         check_probabilities(vectors, codes, answers.labels, lambda row: who)
     if confidences is not None:
+        confidences = np.where(kept, np.asarray(confidences, np.float64), np.nan)
         check_confidences(confidences, len(labels or answers.labels), lambda row: who)
     return replace(answers, predictions=codes, probabilities=vectors, confidences=confidences, errors=errors)
 
@@ -221,14 +221,6 @@ def check_confidences(confidences: Floats, count: int, where: Callable[[int], st
         )
 
 
-def _without(numbers: Floats | None, rows: NDArray[np.bool_]) -> Floats | None:
-    if numbers is None:
-        return None
-    emptied = np.array(numbers, np.float64)
-    emptied[rows] = np.nan
-    return emptied
-
-
 # Answers of a callable
 
 
@@ -390,9 +382,8 @@ def _scalar(row: Any) -> Any:
 
 def _is_missing(row: Any) -> bool:
     """Return whether an answer is None or NaN, as tables write missing values."""
-    return (
-        row is None or type(row).__name__ in ("NAType", "NaTType") or (isinstance(row, float) and row != row)
-    )
+    is_nan = isinstance(row, float) and row != row
+    return row is None or is_nan or type(row).__name__ in ("NAType", "NaTType")
 
 
 def _floats(numbers: Any, who: str) -> Floats:

@@ -100,7 +100,13 @@ def read_vectors(path: Path) -> dict[str, NDArray[np.float64]]:
 def represent(model: Any, examples: Sequence[Example], representation: str) -> Vectors:
     """Return a vector for each (sentence, word); None if the word is not in its sentence."""
     if representation == "cls":
-        _require_first_token(model)
+        tokenizer = model.tokenizer
+        begins = tokenizer("a", verbose=False)["input_ids"][:1] == [tokenizer.cls_token_id]
+        if model.language_model == "causal" or tokenizer.cls_token_id is None or not begins:
+            raise ModelError(
+                f"{model!r} has no [CLS] at the start of a text that sees the rest of it",
+                fix="representation=mean or word_mean",
+            )
     if representation in ("cls", "mean"):
         return list(model.embed([(example[0],) for example in examples], representation))
     of_word = representation == "word_mean"
@@ -108,17 +114,6 @@ def represent(model: Any, examples: Sequence[Example], representation: str) -> V
     if not of_word:
         return list(states[:, 0])
     return [_inside(states[row], offsets[row], find_word(*example)) for row, example in enumerate(examples)]
-
-
-def _require_first_token(model: Any) -> None:
-    """Raise if the model does not use the state at [CLS]."""
-    tokenizer = model.tokenizer
-    begins = tokenizer("a", verbose=False)["input_ids"][:1] == [tokenizer.cls_token_id]
-    if model.language_model == "causal" or tokenizer.cls_token_id is None or not begins:
-        raise ModelError(
-            f"{model!r} has no [CLS] at the start of a text that sees the rest of it",
-            fix="representation=mean or word_mean",
-        )
 
 
 def find_word(sentence: str, word: str) -> tuple[int, int] | None:

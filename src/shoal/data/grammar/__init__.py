@@ -50,11 +50,7 @@ class Row:
 def make_rows(task: str, split: str, n: int | None = None, seed: int = 0) -> list[Row]:
     """Return rows of a task, as many as usual by default; splits share no content, whatever their seeds."""
     if task not in GRAMMARS:
-        raise DataError(
-            f"no made data for task {task!r}",
-            why=f"known: {', '.join(GRAMMARS)}",
-            fix=nearest(task, GRAMMARS) or "one of those",
-        )
+        raise DataError.unknown(f"no made data for task {task!r}", task, GRAMMARS)
     usual = GRAMMARS[task].get(split, 0)
     rows: list[Row] = import_module(f".{task}", __name__).make(split, usual if n is None else n, seed)
     return rows

@@ -92,7 +92,12 @@ def open_log(path: Path) -> OpenLog | None:
     if not start.startswith(b"{") and not (start.startswith(b"[") and is_helm):
         return None
     try:
-        content, is_line = _first_value(path)
+        first = first_bytes(path, LONGEST_LINE).removeprefix(BOM).lstrip()
+        line, newline, _ = first.partition(b"\n")
+        is_whole = line.startswith(b"{") and line.rstrip().endswith(b"}")
+        is_line = is_whole and (bool(newline) or len(first) < LONGEST_LINE)
+        # NaN is inspect's mark of an unscored sample.
+        content = next(read_json_lines(path))[1] if is_line else read_json(path, nan=True)
     except DataError:
         if ".json" in path.suffixes or ".jsonl" in path.suffixes:
             raise
@@ -103,15 +108,6 @@ def open_log(path: Path) -> OpenLog | None:
         if (is_line or log.rows is not None) and log.fits(content):  # a document may stand on one line
             return OpenLog(path, log, content)
     return None
-
-
-def _first_value(path: Path) -> tuple[Any, bool]:
-    """Return the first object of JSON Lines, or the whole document, and whether it is on the first line."""
-    first = first_bytes(path, LONGEST_LINE).removeprefix(BOM).lstrip()
-    line, newline, _ = first.partition(b"\n")
-    if line.startswith(b"{") and line.rstrip().endswith(b"}") and (newline or len(first) < LONGEST_LINE):
-        return next(read_json_lines(path))[1], True
-    return read_json(path, nan=True), False  # inspect's mark of an unscored sample
 
 
 # Tables with an id and a score: the columns are known by their usual names, or by options

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ...core.errors import DataError, MissingExtra, errors_at
+from ...core.errors import DataError, errors_at, import_library
 from ...core.files import LARGEST_WHOLE, most_unzipped, parse_json, swollen
 from ..tables import named_errors
 from .samples import Log, Row, Sample, as_text, case_of, is_object
@@ -83,12 +83,7 @@ def _member(path: Path, member: zipfile.ZipInfo) -> Any:
 
 def _zstandard(path: Path, member: zipfile.ZipInfo) -> bytes:
     """Return the content of a member that inspect compressed; `zipfile` reads this from Python 3.14 on."""
-    try:
-        import zstandard
-    except ImportError:
-        raise MissingExtra(
-            "zstandard", needed_for="inspect's .eval files; inspect log dump FILE writes JSON"
-        ) from None
+    zstandard = import_library("zstandard", "inspect's .eval files; inspect log dump FILE writes JSON")
     with path.open("rb") as stream:
         stream.seek(member.header_offset)
         header = stream.read(LOCAL_HEADER)  # its names have lengths of their own

@@ -81,10 +81,8 @@ def _reply(row: Row) -> str | None:
 
 
 def _target(row: Row) -> str:
-    target = row.get("target")
-    return str(
-        target[0] if isinstance(target, list) and len(target) == 1 else "" if target is None else target
-    )
+    target = "" if row.get("target") is None else row["target"]
+    return str(target[0] if isinstance(target, list) and len(target) == 1 else target)
 
 
 def _likelihoods(row: Row) -> tuple[float, ...]:

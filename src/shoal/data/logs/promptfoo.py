@@ -32,9 +32,7 @@ def _rows(results: Iterable[Any]) -> Iterator[Any]:
         case = row.get("testCase") or {}
         test = json.dumps([row.get("vars"), case.get("assert"), case.get("metadata")], sort_keys=True)
         cell = row["testIdx"], row["promptIdx"], _provider(row)
-        if (
-            cell not in repeats
-        ):  # a repeat has a number of its own; the same number again is a copy of its row
+        if cell not in repeats:  # a repeat has its own number; the same number again is a copy of its row
             copies[key := (row["promptIdx"], test)] += 1
             repeats[cell] = copies[key]
         numbered.append((row, tests.setdefault(test, len(tests)), repeats[cell]))

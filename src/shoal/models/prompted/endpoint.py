@@ -181,7 +181,8 @@ class Endpoint(PromptAnswers):
 
     async def _reply(self, example: Example) -> Reply:
         messages = self.prompt.messages(example)
-        about = {"mode": self._mode, "asked": _digest(messages)}
+        asked = hashlib.sha256(json.dumps(messages).encode()).hexdigest()[:16]
+        about = {"mode": self._mode, "asked": asked}
         body, read = MODE[self._mode]
         try:
             completion = await self.client.ask(body(self, messages))
@@ -336,10 +337,6 @@ class Replied(PromptAnswers):
         others = [example for example in examples if example != self.example]
         replies = iter(self.endpoint.replies(others))
         return [self.reply if example == self.example else next(replies) for example in examples]
-
-
-def _digest(messages: list[Message]) -> str:
-    return hashlib.sha256(json.dumps(messages).encode()).hexdigest()[:16]
 
 
 def _spending(spec: ModelSpec) -> Spending:

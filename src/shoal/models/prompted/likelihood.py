@@ -7,6 +7,7 @@ read once.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -45,16 +46,7 @@ def common(*sequences: Sequence[int]) -> int:
     >>> common([1, 2, 3], [1, 2, 4], [1, 2])
     2
     """
-    return next(
-        (at for at, tokens in enumerate(zip(*sequences, strict=False)) if len(set(tokens)) > 1),
-        min(map(len, sequences)),
-    )
-
-
-def prefix_pair(ends: Sequence[Sequence[int]]) -> tuple[int, int] | None:
-    """Return two labels of which the first is a prefix of the second, or None."""
-    pairs = ((a, b) for a in range(len(ends)) for b in range(len(ends)) if a != b)
-    return next(((a, b) for a, b in pairs if ends[b][: len(ends[a])] == ends[a]), None)
+    return len(list(takewhile(lambda tokens: len(set(tokens)) == 1, zip(*sequences, strict=False))))
 
 
 def causal(

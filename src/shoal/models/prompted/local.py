@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cached_property
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -283,14 +284,14 @@ class PromptedModel(PromptAnswers):
         joiner = self.encoder.joiner(text)
         whole = [self.encoder.encode(text + joiner + word) for word in self.prompt.verbalisers]
         choice = likelihood.choice(self.encoder.encode(text), whole)
-        pair = likelihood.prefix_pair(choice.ends)
-        if pair is not None:
-            short, long = (self.prompt.verbalisers[at] for at in pair)
-            raise ModelError(
-                f"{self!r}: the tokens of {short!r} begin those of {long!r}",
-                why="the longer one can never be more probable",
-                fix="other words in the prompt's [labels], such as letters",
-            )
+        labels = zip(self.prompt.verbalisers, choice.ends, strict=True)
+        for (short, first), (long, second) in permutations(labels, 2):
+            if second[: len(first)] == first:
+                raise ModelError(
+                    f"{self!r}: the tokens of {short!r} begin those of {long!r}",
+                    why="the longer one can never be more probable",
+                    fix="other words in the prompt's [labels], such as letters",
+                )
         return choice
 
     @cached_property

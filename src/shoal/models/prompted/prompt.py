@@ -336,10 +336,7 @@ def make_prompt(table: Mapping[str, Any], name: str) -> Prompt:
     """Return a prompt from a table; raise if it is not valid."""
     where = f"prompt {name}"
     for key in [key for key in table if key not in KEYS]:
-        known = ", ".join(KEYS)
-        raise ModelError(
-            f"{where}: unknown key {key!r}", why=f"known: {known}", fix=nearest(key, KEYS) or known
-        )
+        raise ModelError.unknown(f"{where}: unknown key {key!r}", key, KEYS, ", ".join(KEYS))
     task = table.get("task")
     if not isinstance(task, str) or task not in TASKS:
         raise ModelError(f"{where}: task = {task!r}", why=f"known: {', '.join(TASKS)}", fix='task = "text"')

@@ -74,13 +74,13 @@ class PromptAnswers:
 
     def _check_task(self, *, in_words: bool) -> None:
         """Raise if the prompt's task does not fit the suite."""
+        why, fix = "the suite has labels", 'a prompt with task = "text" or "pair", and [labels]'
+        if in_words:
+            why = "the suite expects answers in words"
+            fix = 'prompt=reply-plain, or a prompt with task = "reply" or "reading"'
         if self.prompt.in_words != in_words:
             raise ModelError(
-                f"{self!r}: prompt {self.prompt.name} is for {self.prompt.task}",
-                why="the suite expects answers in words" if in_words else "the suite has labels",
-                fix='prompt=reply-plain, or a prompt with task = "reply" or "reading"'
-                if in_words
-                else 'a prompt with task = "text" or "pair", and [labels]',
+                f"{self!r}: prompt {self.prompt.name} is for {self.prompt.task}", why=why, fix=fix
             )
 
 

@@ -48,9 +48,7 @@ class Columns:
     column_names: tuple[str, ...] = ()
     """The file's names of its columns of probabilities."""
     groups: list[str | None] = field(default_factory=list)
-    identities: list[str] = field(
-        default_factory=list
-    )  # empty if the order of the rows identifies the examples
+    identities: list[str] = field(default_factory=list)  # empty if the order of rows identifies the examples
     examples: array = field(default_factory=lambda: array("q"))  # type: ignore[type-arg]
     lines: array = field(default_factory=lambda: array("q"))  # type: ignore[type-arg]
     predictions: list[Prediction] = field(default_factory=list)  # None: the most probable label

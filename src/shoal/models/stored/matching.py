@@ -37,17 +37,13 @@ def match_rows(columns: Columns, cases: Sequence[Case], whole: Sequence[Case]) -
     by_id = bool(columns.identities)
     match = _match_by_id if by_id else _match_by_order
     rows = match(columns, CaseTable.of(cases), CaseTable.of(whole))
+
+    def place(row: int) -> str:
+        return f"{columns.unit} {columns.lines[row]}" + (f" ({columns.key(row)})" if by_id else "")
+
     for name, texts in columns.texts.items():
-        examples = chain.from_iterable(case.examples for case in cases)
-        carried = (
-            (
-                f"{columns.unit} {columns.lines[row]}{f' ({columns.key(row)})' if by_id else ''}",
-                texts[row],
-                example,
-            )
-            for row, example in zip(rows.tolist(), examples, strict=True)
-        )
-        refuse_other_texts(columns.path, name, carried)
+        pairs = zip(rows.tolist(), chain.from_iterable(case.examples for case in cases), strict=True)
+        refuse_other_texts(columns.path, name, ((place(row), texts[row], example) for row, example in pairs))
     return rows
 
 

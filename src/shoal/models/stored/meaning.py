@@ -250,11 +250,8 @@ class _LabelReader:
             raise self._refused(names, _map_line(names, self.suite))
         else:
             labels = [label for label in by_name if label is not None] or self._by_place(width)
-        absent = (
-            sorted(set(self.suite.known) - set(labels))
-            if set(labels) != set(extreme_labels(self.suite.names))
-            else []
-        )
+        are_extremes = set(labels) == set(extreme_labels(self.suite.names))
+        absent = [] if are_extremes else sorted(set(self.suite.known) - set(labels))
         if absent or len(set(labels)) < len(labels):
             raise DataError(
                 f"{self.request.path}: probabilities of {', '.join(labels)}; the suite's labels are {self.suite}",

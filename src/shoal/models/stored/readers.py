@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ...core.errors import DataError, ModelError, nearest, some
+from ...core.errors import DataError, ModelError, some
 from ...core.files import (
     BOM,
     first_bytes,
@@ -26,6 +26,7 @@ from ...core.records import Example
 from ...data.cells import value_at
 from ...data.log import common_choices, lettered, probabilities
 from ...data.logs import open_log
+from ...data.stereoset import TASKS
 from ...data.tables import is_table, open_rows
 from .columns import Columns, Key, Options, Request, number_from, shown
 from .matching import SINGLE, refuse_other_texts
@@ -154,8 +155,6 @@ def read_log(request: Request) -> Columns:
 
 # StereoSet's scores of sentences, for the bias protocol
 
-TASKS = ("intrasentence", "intersentence")
-
 
 def read_scores(path: Path, sentences: Mapping[str, str] | None = None) -> dict[str, dict[str, float]]:
     """Return the scores of a StereoSet file: task to sentence id to score.
@@ -246,11 +245,8 @@ def read_file(request: Request, given: Mapping[str, str]) -> Columns:
         start = b"" if path.is_dir() else first_bytes(path, 4096).removeprefix(BOM)
         name = next(name for name, reader in READERS.items() if reader.recognises(request, start))
     if name not in READERS:
-        raise ModelError(
-            f"{path}: unknown format {name!r}",
-            why=f"known: {', '.join(READERS)}",
-            fix=nearest(name, READERS) or "remove format: shoal recognises most files by their content",
-        )
+        fix = "remove format: shoal recognises most files by their content"
+        raise ModelError.unknown(f"{path}: unknown format {name!r}", name, READERS, fix)
     reader = READERS[name]
     idle = [option for option in given if option not in ("format", *reader.options)]
     if idle:
