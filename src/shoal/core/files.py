@@ -424,7 +424,7 @@ def stands_alone(path: Path) -> bool:
 
 
 def _is_special(path: Path) -> bool:
-    return os.access(path, os.F_OK) and not is_file(path) and not is_folder(path)
+    return os.path.exists(path) and not is_file(path) and not is_folder(path)
 
 
 def sweep(folder: Path, name: str = "*") -> None:
