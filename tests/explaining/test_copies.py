@@ -84,7 +84,9 @@ def test_a_model_that_changes_the_order_of_its_labels_is_refused():
 
         def classify(self, examples, labels):
             self.labels = self.labels[::-1]
-            return Answers(self.labels, np.zeros(len(examples), np.int64), np.tile([0.9, 0.1], (len(examples), 1)))
+            return Answers(
+                self.labels, np.zeros(len(examples), np.int64), np.tile([0.9, 0.1], (len(examples), 1))
+            )
 
     copies = copies_of(Turning(), [("a good film",)], None, ExplainConfig())
     copies.ask([np.ones((1, 3), bool)])
