@@ -60,13 +60,9 @@ def assert_behaves(
     known = set() if is_graded(model) else {row.name for row in fields(find_protocol(name).Settings)}
     if is_graded(model):
         more["suite"] = suite  # a group, as in the spec's `?group=`
-    groups: dict[str, Any] = {}
-    settings: dict[str, Any] = {}
-    for key, value in more.items():
-        if key.partition(".")[0] in known:  # also train.on
-            settings[key] = value
-        elif value is not None:
-            groups[key.replace("_", " ")] = value
+    settings = {key: value for key, value in more.items() if key.partition(".")[0] in known}  # also train.on
+    others = {key.replace("_", " "): value for key, value in more.items() if key not in settings}
+    groups = {key: value for key, value in others.items() if value is not None}
     wanted = 0.9 if at_least is None and at_most is None else at_least
     rule = Rule(groups, measure, wanted, at_most, judge=judge, allow_errors=allow_errors)
     if is_graded(model):

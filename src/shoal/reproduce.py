@@ -6,9 +6,10 @@ StereoSet's three models to 1e-6 of a per cent.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from .core.errors import DataError, PlanError, nearest, some
 from .core.records import Measure, Result
@@ -29,7 +30,6 @@ AGAIN = "download the data again"
 
 PASS_RATE = "{:.9g} % of {:,}"
 
-T = TypeVar("T")
 Published = Mapping[str, Mapping[str, str]]
 """The printed text of each cell, by column and row."""
 
@@ -92,17 +92,14 @@ def _hatecheck(data: Path, progress: Progress) -> Recomputed:
     files = ("test_suite_cases.csv", "predictions_2_systems.csv", "published_accuracy_by_functionality.json")
     suite, predictions, table = _files(data, "hatecheck", files)
     systems = ("BERT_davidson2017_weighted", "siftninja")
-
-    def take(table: Any) -> Published:
-        return {
+    with _published(table) as printed:
+        published = {
             system: {
                 name: f"{float(row[system]):.1f}" if system in row else "absent"
-                for name, row in table.items()
+                for name, row in printed.items()
             }
             for system in systems
         }
-
-    published = _read_published(table, take)
     specs = [f"predictions:{predictions}?label=pred_{system}" for system in systems]
     settings = {"suite": str(suite), "resamples": 100}
     results = dict(zip(systems, audit_all(specs, "behaviour", settings, progress), strict=True))
@@ -115,16 +112,13 @@ def _checklist_llm(data: Path, progress: Progress) -> Recomputed:
     # If DIR is the llm_generations folder itself, the suite is next to it.
     near = table.parent.parent if table.parent == data else data
     (suite,) = _files(near, "checklist", ["sentiment.jsonl.gz"])
-
-    def take(table: Any) -> Published:
-        return {
+    with _published(table) as runs:
+        published = {
             f"{run['model']}.{run['scenario']}": {
                 name: _printed(PASS_RATE, rate, run["n"][name]) for name, rate in run["pass_rates"].items()
             }
-            for run in table
+            for run in runs
         }
-
-    published = _read_published(table, take)
     files = [table.parent / "sentiment" / f"{run}.jsonl.gz" for run in published]
     for file in files:
         if not file.is_file():
@@ -198,12 +192,10 @@ def _stereoset(data: Path, progress: Progress) -> Recomputed:
     """Compare three scores by task and domain, averaged per target term as the official evaluation does."""
     file, table = _files(data, "stereoset", ("dev.json.gz", "published_dev_results.json"))
     settings = {"diagnostic": "stereoset", "data": str(file), "profile": "reference"}
-
-    def take(table: Any) -> dict[str, list[tuple[str, str, str, float]]]:
-        return {model: list(_stereoset_rows(scores)) for model, scores in table.items()}
-
+    with _published(table) as models:
+        published = {model: list(_stereoset_rows(scores)) for model, scores in models.items()}
     cells, results = [], {}
-    for model, rows in _read_published(table, take).items():
+    for model, rows in published.items():
         predictions = next(iter(sorted((file.parent / "predictions").glob(f"predictions_{model}_*"))), None)
         if predictions is None:
             why = f"{table.name} names this model"
@@ -246,10 +238,11 @@ def _files(data: Path, name: str, files: Sequence[str]) -> list[Path]:
     return [folder / file for file in files]
 
 
-def _read_published(path: Path, take: Callable[[Any], T]) -> T:
-    """Return the published numbers that `take` finds in a JSON file."""
+@contextmanager
+def _published(path: Path) -> Iterator[Any]:
+    """Yield the content of a JSON file of published numbers; an error if it is of another form."""
     try:
-        return take(json.loads(path.read_text(encoding="utf-8")))
+        yield json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
         raise DataError(f"{path}: not the published table", why=repr(problem), fix=AGAIN) from None
 

@@ -9,7 +9,7 @@ from small_world import HEADER, lines, suite_rows
 from shoal import RunStore, read_plan
 from shoal.runs.executors import run_here
 from shoal.runs.plan import check_plan
-from shoal.runs.scoring import brief_result, compare_jobs, result_of
+from shoal.runs.scoring import brief_result, compare_results, result_of, results_by_protocol
 
 PLAN = """
 models = ["predictions:example", "python:damaged_models:by_length"]
@@ -102,7 +102,9 @@ def test_weights_and_features_that_are_damaged_are_made_again_and_a_limit_with_s
     plan = read_plan(tmp_path / "plan.toml")
     jobs, store = check_plan(plan), RunStore(tmp_path / "runs")
     assert {problem for _, problem in run_here(jobs, store)} == {None}
-    assert compare_jobs(plan, jobs, store)["learning"].measures  # one sample for both seeds
+    assert compare_results(plan, results_by_protocol(plan, jobs, store))[
+        "learning"
+    ].measures  # one sample for both seeds
     expected = [brief_result(job, store).measures for job in jobs]
     shared = sorted(path for kind in ("checkpoints", "features") for path in (store.folder / kind).iterdir())
     assert {path.suffix for path in shared} == {".safetensors", ".npz", ".digest"}

@@ -16,6 +16,7 @@ from shoal import Measure, Measures, Result
 from shoal.comparing.pairs import Choices, compare
 from shoal.comparing.summary import comparison_summary
 from shoal.comparing.view import comparison_sections
+from shoal.core.errors import DataError
 from shoal.protocols.behaviour.score import REFUSED, refusal_rate
 from shoal.protocols.learning.settings import Train
 from shoal.render.latex import ESCAPES, escape_latex
@@ -191,22 +192,26 @@ def test_the_header_names_the_settings_in_which_the_sides_differ(make):
     assert "A and B also differ in train.method (lp and irm)." in printed(compare(trained[:1], trained[1:]))
 
 
-def test_over_templates_shows_an_interval_from_six_on_and_the_number_in_full(make):
-    def text(templates: int, **options) -> str:
-        a, b = (make({"f": hits}, templates) for hits in ([1] * 60, [0] * 60))
-        over = compare([a], [b], Choices(over="templates"))
-        shown = (
-            printed(over, full=True)
-            if not options
-            else printed(compare([a], [b]), over_templates=over, **options)
-        )
-        return " ".join(shown.split())
+def test_cases_that_do_not_apply_to_both_are_named_and_two_protocols_are_refused(make):
+    a, b = make({"f": [1] * 9, "g": [1, None]}), make({"f": [1] * 9, "g": [None, 1]})
+    full = " ".join(printed(compare([a], [b]), full=True).split())
+    assert "Rates count only cases that apply to both A and B" in full
+    assert "No case applies to both A and B: g" in full
+    with pytest.raises(DataError, match="A is a result of behaviour, B of learning"):
+        compare([a], [make({"f": [1] * 9, "g": [1, None]}, protocol="learning")])
 
-    assert "too few templates (5)" in text(5) and "▼" not in text(5)
-    assert "too few templates" not in text(6) and "▼ f 100.0 0.0" in text(6)
-    beside = text(6, full=True)
+
+def test_over_templates_shows_an_interval_from_six_on_and_the_number_in_full(make):
+    def text(templates: int, over="cases") -> str:
+        a, b = (make({"f": hits}, templates) for hits in ([1] * 60, [0] * 60))
+        return " ".join(printed(compare([a], [b], Choices(over=over)), full=True).split())
+
+    five, six = text(5, "templates"), text(6, "templates")
+    assert "too few templates (5)" in five and "▼" not in five
+    assert "too few templates" not in six and "▼ f 100.0 0.0" in six
+    beside = text(6)
     assert "▼ f 100.0 0.0" in beside and "6 templates, effective 6.0" in beside
-    assert "1 of 1 groups have too few templates" in text(5, full=True)
+    assert "1 of 1 groups have too few templates" in text(5)
 
 
 @given(st.text(max_size=30))

@@ -150,6 +150,15 @@ def test_a_regression_rule_says_how_many_newly_failing_cases_its_limit_allows(ma
     assert "at most 8 more failures" in verdict.reason and "upper bound" in verdict.reason
 
 
+def test_a_met_rule_beyond_its_limit_names_the_bound_that_was_judged(make):
+    result = make({"f": [1] * 8 + [0] * 12, "g": [1] * 20})
+    rule = Rule({"functionality": "*"}, at_least=0.5, judge="upper bound")
+    beyond, within = judge([rule], result)
+    assert (beyond.status, within.status) == ("met", "met")
+    assert beyond.reason == "8 of 20 pass; met: judged by its upper bound, 61.3 %"
+    assert within.reason == "20 of 20 pass"
+
+
 def test_newcombes_interval_as_he_worked_it(make):
     # Newcombe 1998, table II (a): 56/70 - 48/80, method 10: .0524 to .3339
     new, old = make({"f": [1] * 56 + [0] * 14}), make({"f": [1] * 48 + [0] * 32})

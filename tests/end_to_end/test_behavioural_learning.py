@@ -9,7 +9,7 @@ from shoal.protocols.behaviour.suite import Suite, case
 from shoal.protocols.behaviour.suite_files import write_suite
 from shoal.runs.executors import run_here
 from shoal.runs.plan import check_plan, make_plan
-from shoal.runs.scoring import brief_result, compare_jobs
+from shoal.runs.scoring import brief_result, compare_results, results_by_protocol
 from shoal.runs.store import RunStore
 
 THINGS = ["film", "meal", "flight", "hotel", "novel", "concert", "course", "garden"]
@@ -137,7 +137,7 @@ def test_contrastive_functionalities_transfer_negatively(learnt):
 
 def test_the_table_says_so(learnt):
     plan, store, jobs = learnt
-    measures = Measures(compare_jobs(plan, jobs, store)["learning"].measures)
+    measures = Measures(compare_results(plan, results_by_protocol(plan, jobs, store))["learning"].measures)
 
     def of(name, **groups):
         rows = measures.where(name, **groups)

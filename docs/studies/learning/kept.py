@@ -16,8 +16,8 @@ from pathlib import Path
 
 from shoal.core.records import Finding, Measure
 from shoal.runs.plan import Job, check_plan, read_plan
-from shoal.runs.results import find_stored
-from shoal.runs.scoring import compare_jobs
+from shoal.runs.results import find_job
+from shoal.runs.scoring import brief_result, compare_results, results_by_protocol
 from shoal.runs.store import RunStore
 from shoal.stats.multiplicity import holm
 
@@ -46,7 +46,7 @@ def of_jobs(jobs: list[Job], store: RunStore) -> Rows:
     for job in jobs:
         if not store.is_done(job.id):
             continue
-        result = find_stored(job.id, store)
+        result = brief_result(*find_job(job.id, store))
         settings = result.job["settings"]
         row = {
             "config": settings["train"]["on"][0],
@@ -144,7 +144,7 @@ def main(plan: str, into: str, out: str, earlier: str = "") -> None:
     wanted = read_plan(Path(plan))
     jobs = check_plan(wanted)
     done = of_jobs(list(jobs), store)
-    (compared,) = compare_jobs(wanted, jobs, store).values()
+    (compared,) = compare_results(wanted, results_by_protocol(wanted, jobs, store)).values()
     table, told = of_table(list(compared.measures)), of_rows(list(compared.findings))
     if earlier:
         before = read(Path(f"{earlier}.csv"))

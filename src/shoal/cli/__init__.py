@@ -21,9 +21,8 @@ from .compare import (
     reproduce_command,
 )
 from .help import help_command, list_command
-from .new import new_command, suggest_command
 from .plans import report, run, show, status
-from .suites import check_command, export_command, import_command
+from .suites import check_command, export_command, import_command, new_command, suggest_command
 
 INTERRUPTED = 130
 SUMMARY = 60

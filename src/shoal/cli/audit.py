@@ -9,19 +9,8 @@ import click
 
 from ..core.errors import DataError, PlanError
 from ..core.text import printable
-from .options import (
-    AS_JSON,
-    LABELS,
-    OUT,
-    OVER,
-    check_page,
-    echo_json,
-    echo_object,
-    inputs,
-    refuse_dead,
-    refuse_overwrite,
-    suite_and_data,
-)
+from ..render.progress import progress_bar
+from . import options
 
 if TYPE_CHECKING:
     from ..core.records import Result
@@ -30,8 +19,8 @@ if TYPE_CHECKING:
 @click.command("try")
 @click.argument("protocol")
 @click.argument("model")
-@inputs
-@LABELS
+@options.inputs
+@options.LABELS
 @click.option(
     "--only",
     multiple=True,
@@ -39,10 +28,10 @@ if TYPE_CHECKING:
     help="Use only these cases, such as functionality=neg*; repeat for more.",
 )
 @click.option("--limit", type=click.IntRange(min=1), help="Use a random sample of this many cases.")
-@OVER
+@options.OVER
 @click.option("--full", is_flag=True, help="Show every row and note, with intervals for new templates.")
-@click.option("--html", type=OUT, help="Also write an HTML page.")
-@AS_JSON
+@click.option("--html", type=options.OUT, help="Also write an HTML page.")
+@options.AS_JSON
 def try_command(
     protocol: str,
     model: str,
@@ -71,7 +60,6 @@ def try_command(
       shoal try behaviour tiny:sentiment --html page.html
     """
     from ..core.records import for_new_templates
-    from ..render.progress import progress_bar
     from ..runs.results import audit_and_keep, labelled
     from ..runs.settings import parse_pairs
 
@@ -80,18 +68,18 @@ def try_command(
     if only and "only" in values:
         raise PlanError("--only and --set only: two sources for one value", fix="keep --only")
     values |= {"only": list(only)} if only else {}
-    refuse_overwrite(html, (model, *pairs))
-    check_page(html)
+    options.refuse_overwrite(html, (model, *pairs))
+    options.check_page(html)
     model = labelled(model, labels)
     with progress_bar() as progress:
         result, not_kept, spent = audit_and_keep(protocol, model, values, progress)
     if over == "templates":
         result = for_new_templates(result)
     if as_json:
-        echo_json(result)
+        options.echo_json(result)
     else:
         _print_result(result, str(values.get("suite", "")), model, spent, full)
-    refuse_dead([result])
+    options.refuse_dead([result])
     if html:
         from ..render.writing import write_report
 
@@ -138,9 +126,9 @@ def _print_result(result: "Result", suite: str, model: str, spent: Any, full: bo
     "--samples", type=click.IntRange(min=1), help="Number of copies of the text, or of steps of the integral."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the draws.")
-@suite_and_data
-@LABELS
-@AS_JSON
+@options.suite_and_data
+@options.LABELS
+@options.AS_JSON
 def explain_command(
     model: str,
     text: str,
@@ -181,7 +169,7 @@ def explain_command(
     (explained,) = explain(load_model(model), [example], method, config, labels=names)
     if as_json:
         job = {"model": model, "method": method, "texts": list(example)}
-        echo_object([job], [], [], attributions=[as_data(explained)])
+        options.echo_object([job], [], [], attributions=[as_data(explained)])
     else:
         print_sections([section(example, explained, method)])
 

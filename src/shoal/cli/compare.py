@@ -1,13 +1,14 @@
 """The verbs `compare`, `gate`, `rank`, `plan-size` and `reproduce`."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..core.errors import PlanError
+from ..render.progress import progress_bar
 from . import options
 
 if TYPE_CHECKING:
@@ -22,13 +23,10 @@ RANKING = "ranking"
 @click.argument("names", nargs=-1, metavar="[A B]")
 @click.option("--a", "seeds_a", multiple=True, metavar="A", help="A run of side A; repeat for more.")
 @click.option("--b", "seeds_b", multiple=True, metavar="B", help="A run of side B; repeat for more.")
-@options.inputs
-@options.LABELS
-@options.INTO
+@options.query
 @options.OVER
 @click.option("--changed", is_flag=True, help="List every case that changed, both ways.")
 @click.option("--full", is_flag=True, help="Show every row, with adjusted p and minimum detectable drop.")
-@options.PROTOCOL
 @options.KEEP
 @options.form("json", "Print one JSON object.")
 @options.form("csv", "Print every row as CSV.")
@@ -75,8 +73,7 @@ def compare_command(
     options.refuse_overwrite(out, (*sides[0], *sides[1], *query["pairs"]))
     options.check_page(out)
     a, b = find_sides(*sides, by_case=changed, **query)
-    choices = Choices(over=over)
-    comparison = compare(a, b, choices)
+    comparison = compare(a, b, Choices(over=over))
     if out:
         from ..render.page import comparison_page
         from ..render.writing import write_page
@@ -87,10 +84,7 @@ def compare_command(
     from ..comparing.view import comparison_sections
     from ..render.terminal import print_sections
 
-    templates = compare(a, b, replace(choices, over="templates", power=False)) if full else None
-    print_sections(
-        comparison_sections(comparison, changed=changed, full=full, over_templates=templates), full=full
-    )
+    print_sections(comparison_sections(comparison, changed=changed, full=full), full=full)
 
 
 def _sides(
@@ -104,8 +98,8 @@ def _sides(
 
 
 def find_sides(
-    side_a: "Sequence[str]",
-    side_b: "Sequence[str]",
+    side_a: Sequence[str],
+    side_b: Sequence[str],
     by_case: bool = True,
     **query: Any,
 ) -> "tuple[list[Result], list[Result]]":
@@ -156,10 +150,7 @@ def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
 )
 @click.option("--full", is_flag=True, help="Show every row, also those that passed.")
 @click.option("--junit", type=options.OUT, help="Also write JUnit XML to this file.")
-@options.inputs
-@options.LABELS
-@options.INTO
-@options.PROTOCOL
+@options.query
 @options.KEEP
 @options.AS_JSON
 def gate_command(
@@ -262,7 +253,6 @@ def rank_command(
     from ..protocols import find_protocol
     from ..protocols.ranking.labelling import export
     from ..protocols.scores import graded_results, is_graded, ranked
-    from ..render.progress import progress_bar
     from ..render.terminal import print_sections
     from ..runs.results import audit_all
     from ..runs.settings import parse_pairs
@@ -330,10 +320,7 @@ def _check_rank(models: Sequence[str], data: tuple[str, ...], pool: str, out: Pa
     metavar="NAME",
     help="A row of the table that `shoal compare` prints; default: the main one, such as suite score.",
 )
-@options.inputs
-@options.LABELS
-@options.INTO
-@options.PROTOCOL
+@options.query
 @options.AS_JSON
 def plan_size_command(
     names: tuple[str, ...], drop: float, differing: float | None, row: str, as_json: bool, **query: Any
@@ -380,7 +367,6 @@ def reproduce_command(name: str, data: Path, as_json: bool) -> None:
       shoal reproduce hatecheck --data data
       shoal reproduce checklist-llm --data data --json
     """
-    from ..render.progress import progress_bar
     from ..render.terminal import print_sections
     from ..reproduce import reproduce
     from .views import reproduction_sections

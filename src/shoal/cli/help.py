@@ -1,6 +1,9 @@
 """The verbs `help` and `list`: help of a verb or a topic, and the tables that the code uses."""
 
+from collections.abc import Mapping
+from contextlib import nullcontext
 from difflib import get_close_matches
+from operator import attrgetter
 from shutil import get_terminal_size
 
 import click
@@ -169,19 +172,16 @@ def list_command(what: str | None, protocol: str | None) -> None:
     elif protocol:
         raise click.UsageError(f"only settings are by protocol: shoal list settings {protocol}")
     else:
-        click.echo(_catalogue(what))
+        tables = _tables()
+        click.echo(_definitions({"": tables[what]} if what else {name: tables[name] for name in TABLES}))
 
 
-def _catalogue(what: str | None) -> str:
-    """Return one table, or all of them with their names."""
-    tables = _tables()
-    formatter = _formatter()
-    if what:
-        formatter.write_dl(list(tables[what].items()))
-        return formatter.getvalue().rstrip()
-    for name in TABLES:
-        with formatter.section(name):
-            formatter.write_dl(list(tables[name].items()))
+def _definitions(lists: Mapping[str, Mapping[str, str]]) -> str:
+    """Return names with their texts, each list below its heading if it has one."""
+    formatter = click.HelpFormatter(width=min(100, get_terminal_size().columns))
+    for heading, texts in lists.items():
+        with formatter.section(heading) if heading else nullcontext():
+            formatter.write_dl(list(texts.items()))
     return formatter.getvalue().strip()
 
 
@@ -250,17 +250,9 @@ def _settings_text(protocol: str) -> str:
     """Return name, type, default and effect of the settings of a protocol, the rare ones last."""
     from ..protocols.settings_table import setting_rows
 
-    formatter = _formatter()
-    texts: dict[bool, list[tuple[str, str]]] = {False: [], True: []}
-    for row in setting_rows(protocol):
+    lists: dict[str, dict[str, str]] = {}
+    for row in sorted(setting_rows(protocol), key=attrgetter("advanced")):
         default = {"–": "not set", "required": "required"}.get(row.default, f"default {row.default}")
-        texts[row.advanced].append((row.name, f"{row.effect}  [{row.type}; {default}]"))
-    for is_rare, rows in texts.items():
-        if rows:
-            with formatter.section(f"{'Rare settings' if is_rare else 'Settings'} of {protocol}"):
-                formatter.write_dl(rows)
-    return formatter.getvalue().rstrip()
-
-
-def _formatter() -> click.HelpFormatter:
-    return click.HelpFormatter(width=min(100, get_terminal_size().columns))
+        heading = f"{'Rare settings' if row.advanced else 'Settings'} of {protocol}"
+        lists.setdefault(heading, {})[row.name] = f"{row.effect}  [{row.type}; {default}]"
+    return _definitions(lists)

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..core.errors import ModelError, ShoalError
+from ..core.files import is_file
+from ..core.text import printable
+from ..render.progress import progress_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from ..core.records import Finding, Measure, Result
 
 
@@ -85,11 +86,15 @@ PROTOCOL = click.option(
 KEEP = click.option("--keep", is_flag=True, help="Store answers and trained models in --into.")
 
 
+def query(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that `find_results` takes."""
+    return inputs(LABELS(INTO(PROTOCOL(command))))
+
+
 def find_results(
-    names: "Sequence[str]", *, protocol: str | None, pairs: "Sequence[str]", into: Path, **more: Any
+    names: Sequence[str], *, protocol: str | None, pairs: Sequence[str], into: Path, **more: Any
 ) -> "list[Result]":
     """Return the results of models, jobs or result files; models are queried here."""
-    from ..render.progress import progress_bar
     from ..runs import results
     from ..runs.settings import parse_pairs
 
@@ -111,13 +116,11 @@ def form(name: str, about: str) -> Callable[[Any], Any]:
     return click.option(f"--{name}", "form", flag_value=name, default=None, help=about)
 
 
-def refuse_overwrite(out: Path | None, sources: "Iterable[str]", folder: Path | None = None) -> None:
+def refuse_overwrite(out: Path | None, sources: Iterable[str], folder: Path | None = None) -> None:
     """Raise an error if a file to write is one that the command reads: a name, a model's spec or KEY=FILE.
 
     Names may also be relative to `folder`. A page also writes PAGE.json and files named PAGE-TABLE.
     """
-    from ..core.files import is_file
-
     for source in sources if out else ():
         name = source.partition(":")[2].partition("?")[0]
         module = f"{name.partition(':')[0]}.py"
@@ -147,7 +150,7 @@ def check_page(path: Path | None) -> None:
 
 
 def echo_object(
-    jobs: "Iterable[Mapping[str, Any]]",
+    jobs: Iterable[Mapping[str, Any]],
     measures: "Iterable[Measure]",
     findings: "Iterable[Finding]",
     **more: Any,
@@ -165,8 +168,6 @@ def echo_json(result: "Result") -> None:
 
 def echo_table(text: str) -> None:
     """Print CSV; control characters are escaped if a terminal shows it."""
-    from ..core.text import printable
-
     # In colour, or click would take escape sequences out of the texts that a program is to read as they are.
     click.echo(printable(text) if sys.stdout.isatty() else text, nl=False, color=True)
 

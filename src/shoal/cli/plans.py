@@ -10,6 +10,7 @@ import click
 from ..core.errors import ModelError, PlanError, ShoalError, some
 from ..core.files import is_file, read_toml, stands_alone
 from ..core.text import printable, texts_in
+from ..render.progress import progress_bar
 from . import options
 
 if TYPE_CHECKING:
@@ -48,7 +49,6 @@ def run(plan: Path, into: Path, again: bool, as_json: bool, **how: Any) -> None:
       shoal run plan.toml --workers 2
       shoal run plan.toml --on ray
     """
-    from ..render.progress import progress_bar
     from ..render.terminal import print_sections
     from ..runs.again import finish_replacing, replace_results, store_for_again
     from ..runs.executors import run_jobs
@@ -173,10 +173,7 @@ def echo_plan(
 @options.form("jsonl", "Print every case as JSON Lines, failing ones first.")
 @options.form("json", "Print the measures as one JSON object.")
 @EXPLAIN
-@options.inputs
-@options.LABELS
-@options.INTO
-@options.PROTOCOL
+@options.query
 def show(
     name: str,
     failing: bool,
@@ -244,10 +241,7 @@ def show(
 )
 @EXPLAIN
 @click.option("--rules", type=options.EXISTING, help="Start the page with the verdict of this gate.")
-@options.inputs
-@options.LABELS
-@options.INTO
-@options.PROTOCOL
+@options.query
 def report(
     plan: str,
     out: Path | None,

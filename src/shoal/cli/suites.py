@@ -1,7 +1,8 @@
-"""The verbs `check`, `import` and `export`."""
+"""The verbs about suites: `check`, `import`, `export`, `new` and `suggest`."""
 
 import json
 import math
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from itertools import islice
@@ -10,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..core.errors import ShoalError
+from ..core.errors import DataError, PlanError, ShoalError
 from ..core.files import is_file, is_folder
-from .options import AS_JSON, INTO, OUT, OUT_ANY, inputs, refuse_overwrite
+from ..core.text import printable
+from ..render.progress import progress_bar
+from .options import AS_JSON, EXISTING, INTO, OUT, OUT_ANY, inputs, refuse_overwrite
 
 if TYPE_CHECKING:
     from ..render.result_logs import AnsweredResult
@@ -78,8 +81,6 @@ def _check_suite(file: Path, cases: int | None, as_json: bool) -> None:
 
 
 def _check_plan(file: Path, prompts: int, as_json: bool) -> None:
-    from ..core.text import printable
-    from ..render.progress import progress_bar
     from ..render.terminal import print_sections
     from ..runs.estimate import bill, estimate, prompts_shown
     from ..runs.plan import check_plan, read_plan
@@ -176,10 +177,8 @@ def import_command(
     print_sections(import_sections(suite, changes, out))
 
 
-def _label_names(pairs: "Sequence[str]") -> dict[str, str]:
+def _label_names(pairs: Sequence[str]) -> dict[str, str]:
     """Return the label names of repeated `--labels value=name`."""
-    from ..core.errors import DataError
-
     names: dict[str, str] = {}
     for pair in pairs:
         value, _, name = map(str.strip, pair.rpartition("="))
@@ -224,10 +223,8 @@ def export_command(
       shoal export merge --data nli.tsv --set suggesters=hf:bert \\
           --out variants.jsonl
     """
-    from ..core.text import printable
     from ..protocols import PROTOCOLS
     from ..protocols.behaviour.suites import SUITES
-    from ..render.progress import progress_bar
     from ..runs.results import LAST, SPEC, export
     from ..runs.settings import parse_pairs
     from ..runs.store import RunStore
@@ -258,7 +255,6 @@ def export_command(
 
 
 def _export_result(target: str, name: str, out: Path | None, store: "RunStore") -> tuple[Path, str]:
-    from ..render.progress import progress_bar
     from ..render.result_logs import RESULT_FORMS, samples_file
     from ..runs.results import find_job
 
@@ -280,7 +276,6 @@ def _answered_result(job: "Job", name: str, store: "RunStore", progress: "Progre
 
     `name` is how the user called the job.
     """
-    from ..core.errors import PlanError
     from ..protocols.behaviour.judge import with_neutral_band
     from ..protocols.behaviour.score import confidence_of, final_answers
     from ..render.result_logs import AnsweredCase, AnsweredResult
@@ -347,3 +342,117 @@ def _export_suite(name: str, out: Path, verbatim: bool) -> str:
         then = "shoal import NAME-edited.json --out suite.jsonl"
         return f"a form with {len(suite.cases):,} cases\nThen: {then}"
     return f"{export_suite(suite, out, verbatim=verbatim):,} examples of {len(suite.cases):,} cases"
+
+
+@click.command("new")
+@click.argument("what", type=click.Choice(["suite"]))
+@click.argument("name")
+@click.option(
+    "--from", "source", type=EXISTING, help="Propose functionalities from this table of labelled texts."
+)
+@click.option(
+    "--text", "texts", multiple=True, metavar="COLUMN", help="--from: column of the text; two for pairs."
+)
+@click.option("--label", default="", metavar="COLUMN", help="--from: column of the label.")
+@click.option(
+    "--by",
+    default="",
+    metavar="COLUMN",
+    help="--from: propose one functionality per value of this column; default: one per word.",
+)
+def new_command(
+    what: str, name: str, source: Path | None, texts: tuple[str, ...], label: str, by: str
+) -> None:
+    """Write a suite file to start from.
+
+    The file NAME.yaml is a commented example, or a proposal from your own labelled texts. Edit it, then check it.
+
+    \b
+    Examples:
+      shoal new suite hotels
+      shoal new suite hotels --from reviews.csv --by topic
+    """
+    from ..core.files import writing
+    from ..data.labelled import read_labelled
+    from ..data.tables import open_rows, require_columns
+    from ..protocols.behaviour.starter import proposed, starter
+
+    out = Path(name if name.endswith((".yaml", ".yml")) else f"{name}.yaml")
+    if (texts or label or by) and not source:
+        raise click.UsageError("--text, --label and --by describe a table: give --from FILE")
+    if out.exists():
+        raise DataError(f"{out}: the file exists", fix="another name, or delete it first")
+    if not out.parent.is_dir():
+        raise DataError(f"{out.parent}: no such folder", fix=f"mkdir {out.parent}")
+    content = starter(out.stem)
+    if source:
+        require_columns(source, open_rows(source).columns, [by] if by else [])
+        table = read_labelled(source, texts, label, more=[by] if by else [])
+        content = proposed(out.stem, table, by)
+    with writing(out) as stream:
+        stream.write(content)
+    click.echo(printable(f"{out}: a suite to edit.\nNext: shoal check {shlex.quote(str(out))} --cases 3"))
+
+
+@click.command("suggest")
+@click.argument("suite", type=EXISTING)
+@click.option("--slot", default="", metavar="NAME", help="Suggest words for this slot of the templates.")
+@click.option(
+    "--cases", default="", metavar="NAME", help="Suggest cases for this functionality (openai: only)."
+)
+@click.option("--model", required=True, metavar="SPEC", help="A masked or causal hf: model, or openai:MODEL.")
+@click.option(
+    "--count",
+    type=click.IntRange(1, 200),
+    default=20,
+    show_default=True,
+    help="Largest number of suggestions.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Seed for drawing the sentences in which the model fills the slot.",
+)
+@click.option(
+    "--pos",
+    type=click.Choice(["NOUN", "ADJ", "VERB", "NAME"]),
+    help="Word class of the suggestions, such as ADJ; default: that of the slot's words.",
+)
+def suggest_command(
+    suite: Path, slot: str, cases: str, model: str, count: int, seed: int, pos: str | None
+) -> None:
+    """Use a model to suggest words or cases for a suite.
+
+    The command prints suggestions, best first, and writes them to the suite file under the key `suggested`. They do
+    not count until you move them to `words` or `cases`.
+
+    \b
+    Examples:
+      shoal suggest hotels.yaml --slot thing --model hf:bert-base-uncased
+      shoal suggest hotels.yaml --slot praise --model hf:gpt2 --pos ADJ
+      shoal suggest hotels.yaml --cases irony_is_seen --model "openai:gpt-4o-mini"
+    """
+    from ..protocols.behaviour import suggesting
+
+    if bool(slot) == bool(cases):
+        raise click.UsageError("give --slot NAME or --cases NAME")
+    if slot:
+        slot, home = slot.strip("{}"), "words"
+        words = suggesting.suggest_words(suite, slot, model, count, seed, pos or "")
+        suggesting.write_suggested(suite, {slot: words})
+        title = f"{len(words)} word{'s' * (len(words) != 1)} for {{{slot}}}, best first:"
+        lines = [", ".join(words)]
+    else:
+        from ..protocols.behaviour.build import load_suite
+
+        home = "cases"
+        written = suggesting.suggest_cases(suite, load_suite(str(suite)), cases, model, count, seed)
+        suggesting.write_suggested(suite, {"cases": {cases: written}})
+        title = f"{len(written)} case{'s' * (len(written) != 1)} for {cases}:"
+        lines = [f"{case['label']}: {case['text']}" for case in written]
+    click.echo(printable(f"{title}\n"))
+    for line in lines:
+        click.echo(click.wrap_text(printable(line), 80, "  ", "  "))
+    click.echo(printable(f"\nWritten to {suite} under `suggested`. Move those you accept to `{home}`."))

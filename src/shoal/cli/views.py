@@ -2,11 +2,11 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..core.records import verdicts_of
+from ..core.records import Result, verdicts_of
 from ..core.text import printable
 from ..core.views import Column, Row, Section, Table, Tone, Words
 from ..models import parse_spec
@@ -17,9 +17,6 @@ from ..runs.plan import Job
 from ..runs.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ..core.records import Result
     from ..reproduce import Reproduction
     from ..runs.estimate import Bill, Estimate
 
@@ -47,7 +44,7 @@ def state(job: Job, store: RunStore) -> tuple[str, str]:
     return word, "; ".join(filter(None, [note, spending_words([(job.model, store.spent(job.id))])]))
 
 
-def spending_words(spent: "Iterable[tuple[str, Mapping[str, int]]]") -> str:
+def spending_words(spent: Iterable[tuple[str, Mapping[str, int]]]) -> str:
     """Return the requests, tokens and cost of jobs by their model, self-checks included; empty for local models."""
     total, costs = Counter[str](), dict[str, float]()
     for model, own in spent:
@@ -77,7 +74,7 @@ def cost_words(cost: float, currency: str) -> str:
     return f"{amount} {currency or 'in the currency of price='}"
 
 
-def next_words(results: "Mapping[str, Sequence[Result]]", plan: Path, into: Path) -> str:
+def next_words(results: Mapping[str, Sequence[Result]], plan: Path, into: Path) -> str:
     """Return the commands that show failing cases and write the page."""
     every = [result for rows in results.values() for result in rows]
     failing = next((result for result in every if "0" in verdicts_of(result.outcomes)), None)

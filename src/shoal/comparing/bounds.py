@@ -40,28 +40,20 @@ def lower_is_better(measure: Measure) -> bool:
     return quantity(measure.of or measure.name).direction == "lower"
 
 
-def by_tests(
-    verdicts: "Sequence[Verdict]", measures: Sequence[Measure], evidence: "Evidence", number: int
-) -> "list[Verdict]":
+def by_tests(verdicts: "Sequence[Verdict]", evidence: "Evidence", number: int) -> "list[Verdict]":
     """Return the verdicts of a rule on a bound, decided by exact tests.
 
     The end of Wilson's interval is not such a test: twenty cases at a rate of .95 are below it in 7.5 %, not in 2.5.
     """
-    verdicts = [
-        _if_decidable(verdict, measure, evidence, number)
-        for verdict, measure in zip(verdicts, measures, strict=True)
-    ]
+    verdicts = [_if_decidable(verdict, evidence, number) for verdict in verdicts]
     if verdicts[0].rule.is_family and verdicts[0].rule.judge == "upper bound":
-        return _by_adjusted_test(verdicts, measures, evidence)
-    return [
-        _by_exact_test(verdict, measure, evidence)
-        for verdict, measure in zip(verdicts, measures, strict=True)
-    ]
+        return _by_adjusted_test(verdicts, evidence)
+    return [_by_exact_test(verdict, evidence) for verdict in verdicts]
 
 
-def _if_decidable(verdict: "Verdict", measure: Measure, evidence: "Evidence", number: int) -> "Verdict":
+def _if_decidable(verdict: "Verdict", evidence: "Evidence", number: int) -> "Verdict":
     """Return the verdict if the rule can both pass and fail at this number of cases; else it is not judged."""
-    if verdict.status not in ("met", "failed") or (problem := evidence.undecidable(verdict, measure)) is None:
+    if verdict.status not in ("met", "failed") or (problem := evidence.undecidable(verdict)) is None:
         return verdict
     if not verdict.rule.is_family:
         raise PlanError(
@@ -72,12 +64,12 @@ def _if_decidable(verdict: "Verdict", measure: Measure, evidence: "Evidence", nu
     return replace(verdict, status="not judged", judged=None, reason=problem)
 
 
-def _by_exact_test(verdict: "Verdict", measure: Measure, evidence: "Evidence") -> "Verdict":
+def _by_exact_test(verdict: "Verdict", evidence: "Evidence") -> "Verdict":
     """Confirm what the end of an interval concludes by a one-sided test at half the level."""
     proves = verdict.rule.judge == "lower bound"
     p = None
     if verdict.status == ("met" if proves else "failed"):
-        p = evidence.of_limit(verdict, measure, "for" if proves else "against")
+        p = evidence.of_limit(verdict, "for" if proves else "against")
     if p is None or p <= ALPHA / 2:
         return verdict
     reason = f"exact one-sided p = {p:.3g} is above {ALPHA / 2:g}"
@@ -85,17 +77,15 @@ def _by_exact_test(verdict: "Verdict", measure: Measure, evidence: "Evidence") -
     return replace(verdict, status=status, reason="; ".join(filter(None, [verdict.reason, reason])))
 
 
-def _by_adjusted_test(
-    verdicts: "Sequence[Verdict]", measures: Sequence[Measure], evidence: "Evidence"
-) -> "list[Verdict]":
+def _by_adjusted_test(verdicts: "Sequence[Verdict]", evidence: "Evidence") -> "list[Verdict]":
     """Fail those of many whose one-sided p, adjusted by Holm over all of them, is at most .05.
 
     The end of each interval by itself would fail some of thirty by chance in half of all gates.
     """
     decided = [verdict.status in ("met", "failed") for verdict in verdicts]
     raw = [
-        evidence.against(verdict, measure) if known else math.nan
-        for verdict, measure, known in zip(verdicts, measures, decided, strict=True)
+        evidence.against(verdict) if known else math.nan
+        for verdict, known in zip(verdicts, decided, strict=True)
     ]
     judged = []
     for verdict, known, p in zip(verdicts, decided, holm(raw).tolist(), strict=True):
@@ -124,23 +114,26 @@ class Evidence:
             for quantity in comparable(result, result.cases)
         }
 
-    def against(self, verdict: "Verdict", measure: Measure) -> float:
+    def against(self, verdict: "Verdict") -> float:
         """Return the p value of the test that the limit is missed; from the interval if there is no exact test."""
-        p = self.of_limit(verdict, measure, "against")
+        p = self.of_limit(verdict, "against")
         limit = -verdict.rule.limit if verdict.rule.is_relative else verdict.rule.limit
         return _from_interval(verdict, limit) if p is None else p
 
-    def of_limit(self, verdict: "Verdict", measure: Measure, way: Way) -> float | None:
+    def of_limit(self, verdict: "Verdict", way: Way) -> float | None:
         """Return the one-sided p value for "the limit is kept", or against it; None if only the interval is known."""
         rule, value = verdict.rule, verdict.measure.value or 0.0
         side = _side(rule, way)
         if not self.known:
             n = None if self.relative else wilson_cases(value, verdict.measure.interval or UNDEFINED)
             return None if n is None or not 0 < rule.limit < 1 else binomial_p(value, n, rule.limit, side)
-        quantity = self._quantity(measure)
-        if quantity is None or (self.relative and lower_is_better(measure)):
+        quantity = self._quantity(verdict.source)
+        if quantity is None or (self.relative and lower_is_better(verdict.source)):
             return None
-        members, owners = [positions for _, positions in quantity.parts], self._owners(quantity)
+        members, owners = [positions for _, positions in quantity.parts], self.clusters
+        if quantity.measure.basis.templates is not None or owners is None:
+            # Never its template: the case itself; elsewhere its premise or text.
+            owners = np.arange(len(self.values))
         shared = sharing([owners[each] for each in members], [self.values[each] for each in members])
         if self.relative:
             tables = [paired_table(self.hits[0][each], self.hits[1][each], owners[each]) for each in members]
@@ -150,11 +143,11 @@ class Evidence:
         rates = [cluster_table(self.hits[0][each], owners[each]) for each in members]
         return rate_p([table for table in rates if table.totals[-1]], rule.limit, side, shared)
 
-    def undecidable(self, verdict: "Verdict", measure: Measure) -> str | None:
+    def undecidable(self, verdict: "Verdict") -> str | None:
         """Return why a rule on one group of cases can never fail, or never pass, at its size; None if it can."""
-        rule, n = verdict.rule, self._cases(measure)
+        rule, n = verdict.rule, self._cases(verdict.source)
         proves = rule.judge == "lower bound"
-        if n is None or lower_is_better(measure) or (proves and self.relative):
+        if n is None or lower_is_better(verdict.source) or (proves and self.relative):
             return None
         extreme = float((rule.kind == "at_most") != proves)
         if self.relative:
@@ -187,12 +180,6 @@ class Evidence:
     def _quantity(self, measure: Measure) -> Quantity | None:
         found = self.parts.get((measure.name, frozenset(measure.groups.items())))
         return None if found is None or found.weights or found.column or not found.parts else found
-
-    def _owners(self, quantity: Quantity) -> NDArray[np.int64]:
-        """Return the unit of each case: the case itself, or its premise or text; never its template."""
-        if quantity.has_templates or self.clusters is None:
-            return np.arange(len(self.values))
-        return self.clusters
 
 
 def _p_of_rate(rate: float, n: float, limit: float, side: Side) -> float:

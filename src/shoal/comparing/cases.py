@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,17 +48,12 @@ class Quantity:
         """Return the column of the results whose mean the measure is; empty if it counts passes."""
         return self.measure.basis.column
 
-    @property
-    def has_templates(self) -> bool:
-        """Return whether the clusters of the cases are templates, which are the sampling unit only on request."""
-        return self.measure.basis.templates is not None
-
-    def template_sizes(self, clusters: Integers | None, values: Floats) -> Floats:
+    def template_sizes(self, clusters: Integers | None, values: Floats) -> Integers:
         """Return the number of cases with a value, per template."""
+        if clusters is None:
+            return np.zeros(0, np.int64)
         members = np.unique(np.concatenate([positions for _, positions in self.parts]))
-        known = members[~np.isnan(values[members])]
-        sizes = np.bincount(clusters[known]) if clusters is not None and len(known) else np.zeros(0)
-        return sizes[sizes > 0].astype(np.float64)
+        return np.unique(clusters[members[~np.isnan(values[members])]], return_counts=True)[1]
 
 
 def judgeable(measures: Iterable[Measure]) -> list[Measure]:
@@ -170,14 +166,16 @@ class Sides:
         self.changes: Floats = self.means[1] - self.means[0]
         self.clusters = clusters
 
+    @cached_property
+    def span(self) -> tuple[float, float]:
+        """Return the lowest and the highest score; without scores, those of a share."""
+        known = np.concatenate([side[~np.isnan(side)] for side in self.common])
+        return (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+
     @property
     def several(self) -> bool:
         """Return whether the run is the sampling unit; if both sides have the same prompts, the case is."""
         return sum(self.runs) > 2 and not self.by_prompt
-
-    def case_by_case(self) -> "Sides":
-        """Return both sides with each case as its own cluster."""
-        return Sides(self.hits, None, self.failed, by_prompt=self.by_prompt)
 
 
 def sides_of(a: Sequence[Result], b: Sequence[Result], column: str = "") -> Sides:
@@ -213,10 +211,9 @@ def _same_settings(a: Sequence[Result], b: Sequence[Result]) -> None:
     """Refuse results that were scored by different rules: their difference is not the models'."""
     protocol, first = a[0].job.get("protocol"), scoring_of(a[0])
     for side, result in [*(("A", result) for result in a), *(("B", result) for result in b)]:
-        if result.job.get("protocol") != protocol:
+        if (other := result.job.get("protocol")) != protocol:
             raise DataError(
-                f"A is a result of {protocol}, {side} of {result.job.get('protocol')}",
-                fix="two results of one protocol",
+                f"A is a result of {protocol}, {side} of {other}", fix="two results of one protocol"
             )
         scoring = scoring_of(result)
         # A setting that only one of them has decides on the cases, which are checked later.
@@ -305,17 +302,6 @@ def _hits(result: Result, column: str = "") -> Floats:
         return hits_of(verdicts_of(result.outcomes))
     values = result.columns.get(column) or [None] * len(result.cases)
     return np.array([math.nan if value is None else float(value) for value in values], np.float64)
-
-
-def mean_bounds(runs: Sequence[Result], column: str) -> tuple[float, float]:
-    """Return the mean of one side if all its unanswered cases failed, and if all passed."""
-    ends = []
-    for run in runs:
-        failed, hits = errors_of(verdicts_of(run.outcomes)), _hits(run, column)
-        counted = failed | ~np.isnan(hits)
-        ends.append([np.where(failed, end, hits)[counted].mean() for end in (0.0, 1.0)])
-    low, high = np.mean(ends, axis=0).tolist()
-    return low, high
 
 
 def clusters_of(cases: Sequence[Case]) -> NDArray[np.int64] | None:

@@ -40,8 +40,10 @@ class Verdict:
     """The verdict of one rule on one group."""
 
     rule: Rule
+    source: Measure
+    """The measure of the result that the rule is about."""
     measure: Measure
-    """The judged measure, or its difference from the baseline."""
+    """The judged measure: the source, or its difference from the baseline."""
     status: Status
     judged: float | None
     """The end of the interval, or the rate, that was compared with the limit."""
@@ -105,26 +107,26 @@ def judge_by_prompt(
 
 def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None) -> list[Verdict]:
     """Return a verdict for each group that each rule judges; a rule that matches no group is an error."""
-    differences: dict[Key, Difference] = {}
+    differences: dict[Key, Measure] = {}
     before: dict[Key, Measure] = {}
     for relative in [rule for rule in rules if rule.is_relative][:1]:
         if baseline is None:
             raise PlanError(f"{relative}: no baseline to compare with", fix="--baseline RESULT")
-        differences = _differences(result, baseline)
         before = {key_of(row): row for row in judgeable(baseline.measures)}
+        differences = _differences(result, baseline, before)
     verdicts: list[Verdict] = []
     for number, rule in enumerate(rules, start=1):
         measures = _looked_at(rule, number, result.measures)
         judged = [_verdict(rule, measure, differences, before) for measure in measures]
         if rule.judge != "observed":
             evidence = Evidence(result, baseline if rule.is_relative else None)
-            judged = by_tests(judged, measures, evidence, number)
+            judged = by_tests(judged, evidence, number)
         verdicts += judged
     usable = Rule(measure=USABLE, at_least=1.0)
-    dead = [
-        Verdict(usable, Measure(USABLE, None, 0, {"check": finding.kind}), "error", None, finding.text)
-        for finding in unusable(result)
-    ]
+    dead = []
+    for finding in unusable(result):
+        check = Measure(USABLE, None, 0, {"check": finding.kind})
+        dead.append(Verdict(usable, check, check, "error", None, finding.text))
     return [*dead, *verdicts]
 
 
@@ -134,15 +136,10 @@ def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None)
 def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
     """Return the measures that a rule is about."""
     rows = [row for row in measures if row.name == rule.measure] if rule.measure else judgeable(measures)
-    if rule.measure and not rows:
-        known = list(dict.fromkeys(row.name for row in measures))
-        raise PlanError(
-            f"rule {number} matches nothing: {rule}",
-            why=f"the result has {some(known, 8)}" if known else "the result has no measures",
-            fix=nearest(rule.measure, known) or 'measure = "NAME", one of those',
-        )
-    if not rule.groups:
-        return _headline(rows, rule, number)
+    if rows and not rule.groups:
+        # What the protocol is about: marked as such, or the first with the fewest groups.
+        marked = [row for row in rows if row.headline] or rows
+        return [min(marked, key=lambda row: sum(value != "all" for value in row.groups.values()))]
     candidates = [row for row in rows if rule.groups.keys() <= row.groups.keys()]
     fewest = min((len(row.groups) for row in candidates), default=0)
     candidates = [row for row in candidates if len(row.groups) == fewest]
@@ -155,7 +152,7 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
         )
     ]
     if not chosen:
-        raise _nothing(rule, number, rows)
+        raise _nothing(rule, number, rows, measures)
     names = list(dict.fromkeys(row.name for row in chosen))
     if len(names) > 1 or (len(chosen) > 1 and not rule.is_family):
         others = [group.replace(" ", "_") for group in chosen[0].groups if group not in rule.groups]
@@ -167,29 +164,21 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
     return chosen
 
 
-def _headline(rows: Sequence[Measure], rule: Rule, number: int) -> list[Measure]:
-    """Return what the protocol is about: marked as such, or the first with the fewest groups."""
-    if not rows:
-        raise PlanError(
-            f"rule {number} matches nothing: {rule}",
-            why="the result has nothing to judge",
-            fix="a result with measures: shoal try … --json, or a job that is done",
-        )
-    marked = [row for row in rows if row.headline]
-    return [min(marked or rows, key=lambda row: sum(value != "all" for value in row.groups.values()))]
-
-
-def _nothing(rule: Rule, number: int, rows: Sequence[Measure]) -> PlanError:
-    """Return the error for a rule without a measure; it lists the values of a group, or the groups."""
-    names = list(dict.fromkeys(group for row in rows for group in row.groups))
-    word, known = next((group for group in rule.groups if group not in names), ""), names
+def _nothing(rule: Rule, number: int, rows: Sequence[Measure], measures: Measures) -> PlanError:
+    """Return the error for a rule without a measure; it lists the measures, the groups, or the values of a group."""
+    values: dict[str, dict[str, None]] = {}
+    for row in rows:
+        for group, value in row.groups.items():
+            values.setdefault(group, {})[value] = None
+    word, known = next((group for group in rule.groups if group not in values), ""), list(values)
     for group, value in rule.groups.items():
-        values = list(dict.fromkeys(row.groups[group] for row in rows if group in row.groups))
-        if values and value not in (EVERY, *values):
-            word, known = value, values
+        if group in values and value not in (EVERY, *values[group]):
+            word, known = value, list(values[group])
+    if not rows:
+        word, known = rule.measure, list(dict.fromkeys(row.name for row in measures))
     return PlanError(
         f"rule {number} matches nothing: {rule}",
-        why=f"the result has {some(known, 8)}" if known else "the result has no groups",
+        why=f"the result has {some(known, 8)}" if known else "the result has nothing to judge",
         fix=nearest(word, known) or "groups and values of one measure in `shoal try … --json`",
     )
 
@@ -198,30 +187,26 @@ def _nothing(rule: Rule, number: int, rows: Sequence[Measure]) -> PlanError:
 
 
 def _verdict(
-    rule: Rule, measure: Measure, differences: "dict[Key, Difference]", before: "Mapping[Key, Measure]"
+    rule: Rule, measure: Measure, differences: Mapping[Key, Measure], before: Mapping[Key, Measure]
 ) -> Verdict:
     _check_unit(rule, measure)
-    judged_measure, difference, unanswered = measure, None, _unanswered("the model", measure)
+    judged, unanswered = measure, _unanswered("the model", measure)
     if rule.is_relative:
-        absent = Difference(Measure("difference", None, 0, measure.groups, reason="not in the baseline"))
-        difference = differences.get(key_of(measure), absent)
-        judged_measure = difference.measure
+        absent = Measure("difference", None, 0, measure.groups, reason="not in the baseline")
+        judged = differences.get(key_of(measure), absent)
         unanswered += _unanswered("the baseline", before.get(key_of(measure)))
+    verdict = Verdict(rule, measure, judged, "met", _judged(rule, judged))
     if unanswered and not rule.allow_errors:
-        return Verdict(rule, judged_measure, "error", None, "; ".join(unanswered))
-    if judged_measure.value is None:
-        status: Status = "passed over" if rule.allow_undefined else "undefined"
-        why = why_undefined(judged_measure)
-        remedy = "" if rule.allow_undefined else "; allow_undefined = true in the rule accepts this"
-        return Verdict(rule, judged_measure, status, None, f"{why}{remedy}")
-    judged = _judged(rule, judged_measure)
-    if judged is None:
-        return Verdict(
-            rule, judged_measure, "undefined", None, "this rule judges an interval, and there is none"
-        )
-    verdict = Verdict(rule, judged_measure, "met", judged)
+        return replace(verdict, status="error", judged=None, reason="; ".join(unanswered))
+    if judged.value is None and rule.allow_undefined:
+        return replace(verdict, status="passed over", reason=why_undefined(judged))
+    if judged.value is None:
+        why = f"{why_undefined(judged)}; allow_undefined = true in the rule accepts this"
+        return replace(verdict, status="undefined", reason=why)
+    if verdict.judged is None:
+        return replace(verdict, status="undefined", reason="this rule judges an interval, and there is none")
     verdict = verdict if verdict.room >= -SLACK else replace(verdict, status="failed")
-    return replace(verdict, reason=_reason(verdict, measure, difference))
+    return replace(verdict, reason=_reason(verdict))
 
 
 def _unanswered(who: str, measure: Measure | None) -> list[str]:
@@ -237,42 +222,30 @@ def _unanswered(who: str, measure: Measure | None) -> list[str]:
     ]
 
 
-def _reason(verdict: Verdict, measure: Measure, difference: "Difference | None") -> str:
+def _reason(verdict: Verdict) -> str:
     """Return the counts behind a verdict, what its limit allows, and the bound that was judged."""
     rule, row = verdict.rule, verdict.measure
-    is_rate = measure.basis.mean_over == CASES
+    is_rate = verdict.source.basis.mean_over == CASES
     parts = []
-    if difference is not None and difference.changes is None:
-        parts.append(UNPAIRED)
-    elif difference is not None and difference.changes is not None:
-        lost, gained = difference.changes
+    if rule.is_relative and row.facts:
         allowed = f" (at most {int(rule.limit * row.n + SLACK):,} more failures allowed)" if is_rate else ""
-        parts.append(f"{lost:,} newly failing, {gained:,} fixed{allowed}")
+        parts.append(", ".join(f"{count:,} {change}" for change, count in row.facts.items()) + allowed)
+    elif rule.is_relative:
+        parts.append(UNPAIRED)
     elif is_rate and row.value is not None and quantity(row).unit == "share":
         passes = row.value * row.n
         counts = row.name.endswith("pass rate") and abs(passes - round(passes)) < 1e-6
         parts.append(f"{round(passes):,} of {row.n:,} pass" if counts else f"{row.n:,} cases")
-    is_by_p = rule.is_family and rule.judge == "upper bound"
     if rule.judge != "observed" and verdict.judged is not None:
         end = "lower" if (rule.judge == "lower bound") == (rule.kind != "at_most") else "upper"
-        bound = shown(
-            oriented(rule, row, verdict.judged), quantity(row.of or row.name), signed=rule.is_relative
-        )
-        percent = "" if rule.is_relative else unit_word(row)
-        misses = row.value is not None and not rule.is_relative and _exceeds(rule, row.value)
-        if not is_by_p:
-            parts.append(f"{end} bound {bound}{percent}")
-        elif verdict.is_met and misses:
-            corrected = (
-                ", corrected for several tests" if _exceeds(rule, oriented(rule, row, verdict.judged)) else ""
-            )
-            parts.append(f"met: judged by its {end} bound, {bound}{percent}{corrected}")
+        value, what = oriented(rule, row, verdict.judged), quantity(row.of or row.name)
+        unit = "" if rule.is_relative else unit_word(row)
+        bound = f"{shown(value, what, signed=rule.is_relative)}{unit}"
+        if not rule.is_family or rule.judge == "lower bound":
+            parts.append(f"{end} bound {bound}")
+        elif verdict.is_met and not rule.is_relative and replace(verdict, judged=row.value).room < 0:
+            parts.append(f"met: judged by its {end} bound, {bound}")
     return "; ".join(parts)
-
-
-def _exceeds(rule: Rule, value: float) -> bool:
-    """Return whether a value is on the wrong side of an absolute limit."""
-    return value > rule.limit if rule.kind == "at_most" else value < rule.limit
 
 
 def _check_unit(rule: Rule, measure: Measure) -> None:
@@ -298,33 +271,24 @@ def _judged(rule: Rule, measure: Measure) -> float | None:
 # Differences from a baseline
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A difference from the baseline."""
-
-    measure: Measure
-    changes: tuple[int, int] | None = None
-    """Newly failing and fixed cases; None if nothing pairs the cases of the two."""
-
-
-def _differences(result: Result, baseline: Result) -> dict[Key, Difference]:
+def _differences(result: Result, baseline: Result, before: Mapping[Key, Measure]) -> dict[Key, Measure]:
     """Return the difference of the result from the baseline, by what is compared."""
     if result.outcomes and baseline.outcomes:
         # Gates use the rates and the ends of intervals, not p: a few shuffles are enough.
         compared = compare([baseline], [result], Choices(shuffles=100, power=False))
         differences = [
-            Difference(difference_of(row, compared), (row.lost, row.gained)) for row in compared.rows
+            replace(difference_of(row, compared), facts={"newly failing": row.lost, "fixed": row.gained})
+            for row in compared.rows
         ]
-        return {key_of(difference.measure): difference for difference in differences}
+        return {key_of(difference): difference for difference in differences}
     if differing := origin_differs(result, baseline, "baseline"):
         raise DataError(
             "the baseline was made from other cases or under other settings",
             why=differing,
             fix="compute the baseline again, with the cases and settings of the result",
         )
-    before = {key_of(row): row for row in judgeable(baseline.measures)}
     return {
-        key_of(row): Difference(independent(row, before[key_of(row)]))
+        key_of(row): independent(row, before[key_of(row)])
         for row in judgeable(result.measures)
         if key_of(row) in before
     }

@@ -35,7 +35,6 @@ Integers = NDArray[np.int64]
 WELCH = "Welch's t over runs"
 MODERATED = "moderated t over runs"
 
-
 Over = Literal["cases", "templates"]
 
 
@@ -84,12 +83,6 @@ class Part:
         """Cases per cluster."""
         return np.repeat(self.table.rows[:, -1], self.table.counts)
 
-    @property
-    def rates(self) -> tuple[float, float]:
-        """The rates of A and of B on the common cases."""
-        b, a, n = self.table.totals
-        return float(a / n), float(b / n)
-
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -100,18 +93,19 @@ class Estimate:
     method: str = ""
     p: float | None = None
     test: str = ""
-    flips: tuple[Floats, Floats] | None = None
+    """The test behind p."""
+    flips: tuple[Floats, Floats] | None = field(default=None, repr=False, compare=False)
     """What each cluster adds to the difference, and the most it could add; for tests by sign flips."""
-    runs: SeedError | None = None
+    over_runs: SeedError | None = field(default=None, repr=False, compare=False)
     """The error over runs, when that is what the test uses."""
-    fractional: Floats | None = None
+    fractional: Floats | None = field(default=None, repr=False, compare=False)
     """The differences of single cases whose scores are not all 0 or 1, divided by the range of the scores."""
-    width: float = 1.0
+    width: float = field(default=1.0, repr=False, compare=False)
     """That range."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row(Estimate):
     """The difference of one measure between A and B."""
 
     measure: str
@@ -125,14 +119,6 @@ class Row:
     """Cases that apply to both; the difference rests on these."""
     rates: tuple[float | None, float | None]
     """Rates of A and B on those cases; means over functionalities if there are several."""
-    difference: float | None
-    interval: Interval | None
-    interval_method: str
-    p: float | None
-    test: str
-    """The test behind p."""
-    estimate: Estimate = field(repr=False, compare=False)
-    """The source of the difference."""
     mde: float | None = None
     """The smallest drop, spread evenly over cases, that the test detects in 8 of 10 draws; None: it detects none."""
     gained: int = 0
@@ -162,7 +148,7 @@ class Row:
     @property
     def by_run(self) -> bool:
         """Whether the run is the unit of the test; otherwise the case is."""
-        return self.estimate.runs is not None
+        return self.over_runs is not None
 
     @property
     def has_few_templates(self) -> bool:
@@ -199,12 +185,8 @@ class Row:
     @property
     def is_suspect(self) -> bool:
         """Whether the interval excludes zero although the row is not significant after correction."""
-        return (
-            not self.significant
-            and self.interval is not None
-            and self.p is not None
-            and not self.interval[0] <= 0 <= self.interval[1]
-        )
+        low, high = self.interval or (0.0, 0.0)
+        return not self.significant and self.p is not None and not low <= 0 <= high
 
     @property
     def applicability_differs(self) -> bool:
@@ -237,8 +219,10 @@ def _over_cases(known: Sequence[Part], weights: Sequence[float], sides: Sides, c
     # fsum: the same number, up to its sign, whatever the order of groups and of the two models.
     observed = math.fsum(difference(part.table) for part in known) / len(known) + 0.0
     shared = _shared(known, sides)
-    width = _width(sides)
-    tables = [_scaled(part.table, width) for part in known]
+    low, high = sides.span
+    width = 1.0 if low >= 0 and high <= 1 else high - low or 1.0  # differences are within -1 and 1
+    scale = np.array([width, width, 1.0])
+    tables = [ClusterTable(part.table.rows / scale, part.table.counts) for part in known]
     low, high = macro_difference_interval(tables, shared=shared)
     interval = low * width, high * width
     flips = _flips(known, sides, shared)
@@ -256,19 +240,6 @@ def _over_cases(known: Sequence[Part], weights: Sequence[float], sides: Sides, c
     )
 
 
-def _width(sides: Sides) -> float:
-    """Return by what scores beyond a share are divided, so that their differences are within -1 and 1."""
-    known = np.concatenate([side[~np.isnan(side)] for side in sides.common])
-    if not len(known) or (known.min() >= 0 and known.max() <= 1):
-        return 1.0
-    return float(known.max() - known.min()) or 1.0
-
-
-def _scaled(table: ClusterTable, width: float) -> ClusterTable:
-    """Return a table of both sides with their sums divided by a number."""
-    return table if width == 1.0 else ClusterTable(table.rows / np.array([width, width, 1.0]), table.counts)
-
-
 def _over_runs(
     known: Sequence[Part],
     weights: Sequence[float],
@@ -281,7 +252,8 @@ def _over_runs(
     A single run has no variance to estimate, and runs that all agree have none either. The test is then the one by
     case, on the mean outcomes of these runs.
     """
-    a, b = (_run_values(side, known, weights) for side in sides.common)
+    each = [np.array([np.nanmean(side[part.members], axis=0) for part in known]) for side in sides.common]
+    a, b = (np.array(weights) @ rates if weights else rates.mean(axis=0) for rates in each)
     one_against_many = min(len(a), len(b)) == 1
     runs = pooled or (SeedError() if one_against_many else error_of_difference(b, a))
     if not runs.error > 1e-12:
@@ -291,7 +263,7 @@ def _over_runs(
     bounds = _range_of_sum(weights or (1.0,), sides)
     interval = within((observed - runs.reach(0.95), observed + runs.reach(0.95)), *bounds)
     method, test = (MODERATED, MODERATED) if pooled else ("t over runs", WELCH)
-    return Estimate(observed, interval, method, runs.p(observed), test, runs=runs)
+    return Estimate(observed, interval, method, runs.p(observed), test, over_runs=runs)
 
 
 def pooled_errors(parts: Sequence[Part], sides: Sides) -> list[SeedError]:
@@ -300,13 +272,6 @@ def pooled_errors(parts: Sequence[Part], sides: Sides) -> list[SeedError]:
         return []
     rates = [np.array([np.nanmean(side[part.members], axis=0) for part in parts]) for side in sides.common]
     return moderated_errors(rates[0], rates[1], [part.n for part in parts])
-
-
-def _run_values(side: Floats, known: Sequence[Part], weights: Sequence[float]) -> Floats:
-    """Return the mean over groups, or their weighted sum, of each run of a side."""
-    rates = np.array([np.nanmean(side[part.members], axis=0) for part in known])
-    values: Floats = np.array(weights) @ rates if weights else rates.mean(axis=0)
-    return values
 
 
 def _shared(known: Sequence[Part], sides: Sides) -> float:
@@ -332,8 +297,8 @@ def _of_sum(known: Sequence[Part], weights: Sequence[float], sides: Sides, choic
 
 def _range_of_sum(weights: Sequence[float], sides: Sides) -> Interval:
     """Return the largest difference that a weighted sum of shares can have; no bound for other values."""
-    known = np.concatenate([side[~np.isnan(side)] for side in sides.common])
-    if len(known) and (known.min() < 0 or known.max() > 1):
+    low, high = sides.span
+    if low < 0 or high > 1:
         return -math.inf, math.inf
     most = math.fsum(map(abs, weights))
     return -most, most
@@ -380,12 +345,15 @@ def _test(known: Sequence[Part], choices: Choices, flips: Floats, shared: float)
 
 def detectable_drop(estimate: Estimate, alpha: float) -> float | None:
     """Return the smallest drop, spread evenly over cases, that the test detects in 8 of 10 draws; None if none is."""
-    if estimate.runs is not None:
-        error, reach = estimate.runs.error, estimate.runs.reach(1 - alpha)
+    if estimate.over_runs is not None:
+        error, reach = estimate.over_runs.error, estimate.over_runs.reach(1 - alpha)
         degrees = scipy.special.stdtridf(1 - alpha / 2, reach / error) if error > 0 else 0.0
         return smallest_mean_difference(error, float(degrees), alpha)
     if estimate.fractional is not None:
-        error = _standard_error(estimate.fractional)
+        values = estimate.fractional
+        if np.ptp(values) == 0:  # no variance to estimate: two more differences, of 1 and of -1
+            values = np.append(values, [1.0, -1.0])
+        error = float(values.std(ddof=1) / math.sqrt(len(values)))
         shift = smallest_mean_difference(error, len(estimate.fractional) - 1, alpha)
         return None if shift is None else shift * estimate.width
     if estimate.flips is None:
@@ -393,12 +361,6 @@ def detectable_drop(estimate: Estimate, alpha: float) -> float | None:
     weights = estimate.flips[1][estimate.flips[1] > 0]  # a cluster without a common case weighs nothing
     found = smallest_even_drop(Cases.weighted(weights), churn(estimate), alpha)
     return None if found is None else found * math.fsum(weights)
-
-
-def _standard_error(differences: Floats) -> float:
-    """Return the standard error of a mean; if all differences are equal, that with two more, of 1 and of -1."""
-    values = differences if np.ptp(differences) > 0 else np.append(differences, [1.0, -1.0])
-    return float(values.std(ddof=1) / math.sqrt(len(values)))
 
 
 def churn(estimate: Estimate) -> float:

@@ -29,30 +29,23 @@ def junit(verdicts: Sequence[Verdict]) -> str:
     """Return the XML of some verdicts."""
     by_suite: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
-        by_suite.setdefault(_suite_name(verdict), []).append(verdict)
+        # The capability of a functionality; for coarser groups their kind.
+        groups = verdict.measure.groups
+        suite_name = list(groups.values())[1] if len(groups) > 1 else next(iter(groups), "suite")
+        by_suite.setdefault(suite_name, []).append(verdict)
     root = Xml.Element("testsuites", {"name": "shoal"})
     for name, members in by_suite.items():
         suite = Xml.SubElement(root, "testsuite", {"name": clean(name)})
         for verdict in members:
-            _add_case(suite, name, verdict)
+            title = clean(f"{verdict.name}: {limit_text(verdict)}")
+            case = Xml.SubElement(suite, "testcase", {"classname": clean(name), "name": title, "time": "0"})
+            tag, text = TAGS.get(verdict.status, "failure"), clean(sentence(verdict))
+            about = {} if tag == "system-out" else {"message": text, "type": verdict.status}
+            Xml.SubElement(case, tag, about).text = text
         _count(suite)
     _count(root)
     Xml.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
-
-
-def _suite_name(verdict: Verdict) -> str:
-    """Return the capability of a functionality; for coarser groups their kind."""
-    groups = verdict.measure.groups
-    return list(groups.values())[1] if len(groups) > 1 else next(iter(groups), "suite")
-
-
-def _add_case(suite: Xml.Element, home: str, verdict: Verdict) -> None:
-    name = clean(f"{verdict.name}: {limit_text(verdict)}")
-    case = Xml.SubElement(suite, "testcase", {"classname": clean(home), "name": name, "time": "0"})
-    tag, text = TAGS.get(verdict.status, "failure"), clean(sentence(verdict))
-    about = {} if tag == "system-out" else {"message": text, "type": verdict.status}
-    Xml.SubElement(case, tag, about).text = text
 
 
 def _count(parent: Xml.Element) -> None:

@@ -13,7 +13,7 @@ flips every sign and changes no p. Pure: nothing here queries a model or reads a
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,6 @@ from .cases import (
     Quantity,
     Sides,
     comparable,
-    mean_bounds,
     sides_of,
     unusable,
 )
@@ -139,11 +138,15 @@ class Comparison(ShownInNotebook):
         if not any(row.errors) or not row.is_paired or kind_of(row.measure).unit != "share":
             return None
         column = next(
-            quantity.column
-            for quantity in comparable(self.a[0], self.cases)
-            if (quantity.measure.name, quantity.level) == (row.measure, row.level)
+            measure.basis.column
+            for measure in self.a[0].measures
+            if (measure.name, measure.groups) == (row.measure, row.groups)
         )
-        (a_fail, a_pass), (b_fail, b_pass) = (mean_bounds(side, column) for side in (self.a, self.b))
+        sides = sides_of(self.a, self.b, column)
+        (a_fail, a_pass), (b_fail, b_pass) = (
+            [float(np.nanmean(np.where(failed, end, hits), axis=0).mean()) for end in (0.0, 1.0)]
+            for hits, failed in zip(sides.hits, sides.failed, strict=True)
+        )
         return b_fail - a_fail, b_pass - a_pass, b_fail - a_pass, b_pass - a_fail
 
     @property
@@ -203,7 +206,7 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
     rows = with_adjusted_p(rows)
     if choices.power:
         levels = {row.level: level_of(rows, row.level) for row in rows}
-        rows = [replace(row, mde=detectable_drop(row.estimate, levels[row.level])) for row in rows]
+        rows = [replace(row, mde=detectable_drop(row, levels[row.level])) for row in rows]
     return Comparison(a, b, choices, rows, sides.changes)
 
 
@@ -225,8 +228,9 @@ def _row(
     quantity: Quantity, sides: Sides, choices: Choices, pooled: SeedError | None, *, has_templates: bool
 ) -> Row:
     over_templates = has_templates and choices.over == TEMPLATES
-    templates = quantity.template_sizes(sides.clusters, sides.changes) if over_templates else np.zeros(0)
-    sides = sides.case_by_case() if has_templates and not over_templates else sides
+    sizes = quantity.template_sizes(sides.clusters, sides.changes) if over_templates else None
+    if has_templates and not over_templates:
+        sides = Sides(sides.hits, None, sides.failed, by_prompt=sides.by_prompt)
     parts = [Part(sides, name, members) for name, members in quantity.parts]
     known = [part for part in parts if part.n]
     members = np.unique(np.concatenate([part.members for part in parts]))
@@ -236,7 +240,7 @@ def _row(
     weights = list(quantity.weights)
     missing = bool(weights) and len(known) < len(parts)
     estimate = Estimate() if missing else inference(known, weights, sides, choices, pooled)
-    if over_templates and not sides.several and len(templates) < ENOUGH_TEMPLATES:
+    if sizes is not None and not sides.several and len(sizes) < ENOUGH_TEMPLATES:
         estimate = Estimate(estimate.difference)
     rates = (None, None) if missing else _mean_rates(known, weights, quantity.measure.basis.constant)
     return _row_of(
@@ -253,25 +257,22 @@ def _row(
         is_headline=quantity.measure.headline,
         runs=sides.runs,
         absent=tuple(part.name for part in parts if not part.n) if known else (),
-        templates=len(templates) if over_templates else None,
-        effective_templates=float(templates.sum() ** 2 / (templates**2).sum()) if len(templates) else 0.0,
+        templates=None if sizes is None else len(sizes),
+        effective_templates=0.0 if sizes is None or not len(sizes) else sizes.sum() ** 2 / (sizes**2).sum(),
     )
 
 
-def _row_of(quantity: Quantity, estimate: Estimate, **fields: Any) -> Row:
+def _row_of(quantity: Quantity, estimate: Estimate, **about: Any) -> Row:
     """Return the row of a quantity with its estimate."""
+    inferred = {part.name: getattr(estimate, part.name) for part in fields(Estimate)}
+    measure = quantity.measure
     return Row(
-        quantity.measure.name,
-        quantity.level,
-        quantity.name,
-        quantity.measure.groups,
-        difference=estimate.difference,
-        interval=estimate.interval,
-        interval_method=estimate.method,
-        p=estimate.p,
-        test=estimate.test,
-        estimate=estimate,
-        **fields,
+        measure=measure.name,
+        level=quantity.level,
+        name=quantity.name,
+        groups=measure.groups,
+        **inferred,
+        **about,
     )
 
 
@@ -280,7 +281,7 @@ def _mean_rates(
 ) -> tuple[float | None, float | None]:
     if not known:
         return None, None
-    rates = np.array([part.rates for part in known])
+    rates = np.array([(a / n, b / n) for b, a, n in (part.table.totals for part in known)])
     a, b = np.array(weights) @ rates if weights else rates.mean(axis=0)
     return float(a) + constant, float(b) + constant
 
@@ -297,16 +298,15 @@ def _applicability(sides: Sides, members: NDArray[np.int64]) -> tuple[float | No
 def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result]) -> Row:
     """Return a measure that rests on no cases that could be paired: only several runs a side tell how far it varies."""
     measure = quantity.measure
-    same = [
+    known = [
         [
-            row
+            row.value
             for result in side
             for row in result.measures
-            if (row.name, row.groups) == (measure.name, measure.groups)
+            if (row.name, row.groups) == (measure.name, measure.groups) and row.value is not None
         ]
         for side in (a, b)
     ]
-    known = [[row.value for row in side if row.value is not None] for side in same]
     means = [math.fsum(side) / len(side) if side else None for side in known]
     observed = None if None in means else (means[1] or 0.0) - (means[0] or 0.0)
     estimate = Estimate(observed)
@@ -316,7 +316,9 @@ def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result])
             reach, kind = seeds.reach(0.95), kind_of(measure)
             most = 1.0 if kind.unit == "share" and not kind.signed else math.inf
             interval = within((observed - reach, observed + reach), -most, most)
-            estimate = Estimate(observed, interval, "welch t over runs", seeds.p(observed), WELCH, runs=seeds)
+            estimate = Estimate(
+                observed, interval, "welch t over runs", seeds.p(observed), WELCH, over_runs=seeds
+            )
     return _row_of(
         quantity,
         estimate,
@@ -376,7 +378,7 @@ def _row_measures(row: Row, comparison: Comparison) -> Iterator[Measure]:
         row.n,
         row.groups,
         row.interval,
-        row.interval_method if row.interval else "",
+        row.method if row.interval else "",
         row.na,
         errors,
         "; ".join(filter(None, [note, scope])),

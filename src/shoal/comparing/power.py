@@ -61,19 +61,18 @@ def plan_size(
         raise PlanError(f"no row {row!r} in the comparison", fix=nearest(row, names) or f"--row {names[0]!r}")
     place = names.index(row) if row else list(comparison.rows).index(comparison.headline)
     chosen = comparison.rows[place]
-    estimate = chosen.estimate
-    if estimate.flips is None or not 0 < drop < (total := math.fsum(estimate.flips[1])):
+    if chosen.flips is None or not 0 < drop < (total := math.fsum(chosen.flips[1])):
         raise DataError(
             f"{chosen.name}: compare cannot detect a drop of {drop:g}", fix="--row with another row"
         )
-    share, cases = drop / total, Cases.weighted(estimate.flips[1][estimate.flips[1] > 0])
+    share, cases = drop / total, Cases.weighted(chosen.flips[1][chosen.flips[1] > 0])
     if differing is not None and differing < share:
         raise PlanError(
             f"--differing {differing:g}: too small for this drop",
             why=f"a drop of {drop:g} in {chosen.name} alone changes {100 * share:.1f} % of the cases",
             fix=f"--differing {share:.2g} or more",
         )
-    changing = churn(estimate) if differing is None else max(0.0, differing - share)
+    changing = churn(chosen) if differing is None else max(0.0, differing - share)
     level = level_of(comparison.rows, chosen.level)
 
     def power_at(size: int) -> float:

@@ -67,10 +67,6 @@ class Rule:
             is_former = str(self.judge) == "point"  # of the first release
             fix = 'judge = "observed"' if is_former else nearest(str(self.judge), known) or "one of those"
             raise PlanError(f"judge = {self.judge!r}", why=f"known: {', '.join(known)}", fix=fix)
-        self._check_limit()
-
-    def _check_limit(self) -> None:
-        """Check that the rule has exactly one limit, and that the limit is in range."""
         limits = [name for name in LIMITS if getattr(self, name) is not None]
         if len(limits) != 1:
             problem = f"{' and '.join(limits)} in one rule" if limits else f"none of {', '.join(LIMITS)}"
@@ -107,33 +103,25 @@ class Rule:
         return f"{', '.join(named) or 'headline'}: {self.kind} {self.limit:g}"
 
 
-def as_rules(rules: Path | str | Sequence[Mapping[str, Any]]) -> list[Rule]:
+def read_rules(rules: Path | str | Sequence[Mapping[str, Any]]) -> list[Rule]:
     """Return the rules of a file, or of a list of tables such as {"functionality": "negation", "at_least": 0.9}."""
+    rows: Any = rules
+    where = f"{rules}: " if isinstance(rules, Path | str) else ""
     if isinstance(rules, Path | str):
-        return read_rules(Path(rules))
-    return _checked(rules, "")
-
-
-def read_rules(path: Path) -> list[Rule]:
-    """Read and check the rules of a file."""
-    table = read_toml(path, 'tables such as [[rule]] with functionality = "negation" and at_least = 0.9')
-    for key in table:
-        if key != "rule":
-            raise PlanError(f'{path}: unknown key "{key}"', why="known: rule", fix="[[rule]]")
-    return _checked(table.get("rule", []), f"{path}: ")
-
-
-def _checked(rows: Any, where: str) -> list[Rule]:
-    """Return the rules of some tables."""
+        table = read_toml(
+            Path(rules), 'tables such as [[rule]] with functionality = "negation" and at_least = 0.9'
+        )
+        for key in table:
+            if key != "rule":
+                raise PlanError(f'{where}unknown key "{key}"', why="known: rule", fix="[[rule]]")
+        rows = table.get("rule", [])
     if not isinstance(rows, list | tuple) or not rows or not all(isinstance(row, Mapping) for row in rows):
         fix = "tables that begin with [[rule]]" if where else '[{"at_least": 0.9}]'
         raise PlanError(f"{where}no rules", fix=fix)
-    return [_rule(row, f"{where}rule {number}") for number, row in enumerate(rows, start=1)]
-
-
-def _rule(row: Mapping[str, Any], where: str) -> Rule:
-    """Return the words of a rule that are none of its options are groups, such as functionality or test_type."""
-    options = {key: value for key, value in row.items() if key in OPTIONS}
-    groups = {key.replace("_", " "): value for key, value in row.items() if key not in OPTIONS}
-    with errors_at(where):
-        return Rule(groups, **options)
+    checked = []
+    for number, row in enumerate(rows, start=1):
+        options = {key: value for key, value in row.items() if key in OPTIONS}
+        groups = {key.replace("_", " "): value for key, value in row.items() if key not in OPTIONS}
+        with errors_at(f"{where}rule {number}"):
+            checked.append(Rule(groups, **options))
+    return checked

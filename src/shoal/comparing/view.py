@@ -7,7 +7,7 @@ from typing import Any
 from ..core.case_table import CaseTable
 from ..core.errors import some
 from ..core.measures import quantity, shown, shown_p
-from ..core.records import Basis, Case, Measure, Result
+from ..core.records import Basis, Case, Result
 from ..core.views import (
     Block,
     CaseList,
@@ -27,14 +27,12 @@ from ..models import brief_spec
 from . import wording
 from .gate import USABLE, Verdict
 from .inference import Row, tests_in
-from .pairs import Comparison, difference_of
+from .pairs import Comparison, compare, difference_of
 
 ON_SCREEN, IN_PYTHON = ("--full", "--changed"), (".to_pandas()", ".changed()")
 """Where to find the rows, and the changed cases, that a view leaves out."""
 EXAMPLES = 2
 """How many newly failing cases the short view shows."""
-WIDTH = 80
-"""The longest line of a heading."""
 NOTES = 3
 """The number of caveats below the table."""
 
@@ -44,24 +42,26 @@ def comparison_sections(
     *,
     changed: bool = False,
     full: bool = False,
-    over_templates: Comparison | None = None,
     hints: tuple[str, str] = ON_SCREEN,
 ) -> list[Section]:
-    """Return the comparison for reading; with `changed` every case that changed, with `full` every row.
-
-    `over_templates` is the same comparison for new templates, shown in full next to the default.
-    """
+    """Return the comparison for reading; with `changed` every case that changed, with `full` every row."""
     if changed:
         return [Section(_heading(comparison), blocks=list(_every_change(comparison)))]
-    rows = _full_table(comparison) if full else _short_table(comparison)
-    blocks = [
-        *([rows] if rows.rows else []),
-        *_rest(comparison, hints[0], full=full),
-        *_examples(comparison, hints[1]),
-    ]
+    table = _table(comparison, full=full)
+    blocks: list[Block] = [table] if table.rows else []
+    blocks += _suspects(comparison, full=full)
+    hidden = sum(not row.is_suspect for row in _sorted(comparison)[2])
+    if hidden and not full:
+        verb = "is" if hidden == 1 else "are"
+        text = f"{hidden} more without a clear change {verb} not shown: {hints[0]}"
+        blocks.append(Text([Words(text, "quiet")]))
+    blocks += _examples(comparison, hints[1])
     notes = wording.caveats(comparison)[: None if full else NOTES]
-    details = [*wording.provenance(comparison), *wording.new_templates_line(over_templates)] if full else []
-    return [Section(_heading(comparison), _answer(comparison), blocks, [*notes, *details])]
+    if full:
+        choices = replace(comparison.choices, over="templates", power=False)
+        over = compare(comparison.a, comparison.b, choices)
+        notes += [*wording.provenance(comparison), *wording.new_templates(over)]
+    return [Section(_heading(comparison), _answer(comparison), blocks, notes)]
 
 
 def comparison_text(comparison: Comparison) -> str:
@@ -77,7 +77,7 @@ def comparison_text(comparison: Comparison) -> str:
 
 
 def _heading(comparison: Comparison) -> list[Words]:
-    """Return the two models and their cases; on two lines if they do not fit on one."""
+    """Return the two models and, on the next line, their cases."""
     pieces: list[Words] = []
     sides = [
         list(dict.fromkeys(str(result.job.get("model", "")) for result in results))
@@ -87,11 +87,9 @@ def _heading(comparison: Comparison) -> list[Words]:
         sides = [list(map(brief_spec, names)) for names in sides]
     for side, names, results in zip("AB", sides, (comparison.a, comparison.b), strict=True):
         runs = f" ({len(results)} runs)" if len(results) > 1 else ""
-        pieces += [Words(f"{side} ", "quiet"), Words(f"{some(names, 3)}{runs}    ", "strong")]
-    about = wording.about_cases(comparison.a[0])
-    if sum(len(piece.text) for piece in pieces) + len(about) > WIDTH:
-        pieces[-1] = Words(f"{pieces[-1].text.rstrip()}\n", "strong")
-    pieces.append(Words(f"{about}\n", "quiet"))
+        pieces += [Words("    ")] if pieces else []
+        pieces += [Words(f"{side} ", "quiet"), Words(f"{some(names, 3)}{runs}", "strong")]
+    pieces.append(Words(f"\n{wording.about_cases(comparison.a[0])}\n", "quiet"))
     if differs := wording.differing_settings(comparison.a[0], comparison.b[0]):
         pieces.append(Words(f"A and B also differ in {differs}.\n", "doubt"))
     return pieces
@@ -108,15 +106,11 @@ def _answer(comparison: Comparison) -> list[Words | str]:
         return [*pieces, Words(why or "A and B have no applicable case in common.", "doubt")]
     contradiction = wording.disagreement(comparison)
     shown_rows = [row, comparison.headline] if contradiction else [row]
-    about = "; ".join(f"{wording.both_sides(one)} ({_change(one)})" for one in shown_rows)
+    about = "; ".join(f"{wording.both_sides(one)} ({wording.change_text(one)})" for one in shown_rows)
     lines = [_counted(comparison), _power(comparison)]
     tone: Tone = "doubt" if contradiction else row.change
     verdict = Words(f"{contradiction or wording.overall_verdict(row)}: ", ("strong", tone))
     return [*pieces, verdict, f"{about}\n", "\n".join(filter(None, lines))]
-
-
-def _change(row: Row) -> str:
-    return f"{wording.difference_text(row)}{wording.unit(row)}{wording.interval_clause(row)}"
 
 
 def _counted(comparison: Comparison) -> str:
@@ -163,51 +157,42 @@ def _sorted(comparison: Comparison) -> tuple[list[Row], list[Row], list[Row]]:
     )
 
 
-# The tables
-
-
-def _short_table(comparison: Comparison) -> Table:
-    """Return the overall measures, then the marked rows: of the finest level, then of the levels between."""
-    worse, better, _ = _sorted(comparison)
-    between = [
-        row
-        for row in comparison.rows
-        if row.level not in ("", comparison.finest) and row.significant and row.difference
-    ]
-    return _table(comparison, [*comparison.by(""), *worse, *better, *between], full=False)
-
-
-def _full_table(comparison: Comparison) -> Table:
-    """Return every row, level by level; the finest level worst first."""
-    coarse = [row for row in comparison.rows if row.level != comparison.finest or not comparison.finest]
+def _table(comparison: Comparison, *, full: bool) -> Table:
+    """Return the overall measures and the marked rows, or every row; the finest level first, its worst rows on top."""
     worse, better, rest = _sorted(comparison)
-    undefined = [row for row in comparison.rows if row not in coarse and row.difference is None]
-    return _table(comparison, [*coarse, *worse, *better, *rest, *undefined], full=True)
-
-
-def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
-    counted = [row for row in rows if _has_counts(row, comparison)]
+    finest = comparison.finest
+    undefined = [row for row in comparison.by(finest) if finest and row.difference is None]
+    between = [row for row in comparison.rows if row.level not in ("", finest)]
+    rows = [*comparison.by(""), *worse, *better, *rest, *undefined, *between]
+    rows = [row for row in rows if full or not row.level or (row.significant and row.difference)]
+    # Counts of passing cases say nothing about refusals, nor about fractional scores.
+    has_direction, several = comparison.overall.has_direction, comparison.several_seeds
+    counted = [
+        row
+        for row in rows
+        if row.is_paired and row.has_direction == has_direction and (several or row.fractional is None)
+    ]
+    changes = ("newly failing", "fixed") if has_direction else ("only A", "only B")
     columns = [
         Column("", "left"),
         Column("", "left"),
-        Column("A"),
-        Column("B"),
-        Column("diff"),
-        Column("95 % CI"),
-        *[Column(title, spare=full) for title in _changes(comparison) if counted],
-        *([Column("n", spare=True), Column("p (adj.)", spare=True)] if full else []),
-        *([Column("detectable drop", spare=True)] if full and comparison.choices.power else []),
+        *[Column(title) for title in ("A", "B", "diff", "95 % CI")],
+        *[Column(title, spare=full) for title in changes if counted],
+        *[Column(title, spare=True) for title in ("n", "p (adj.)", "detectable drop") if full],
     ]
 
     def line(row: Row) -> TableRow:
-        name = row.name if row.level in ("", comparison.finest) else f"{row.level}: {row.name}"
+        difference = difference_of(row, comparison)
+        if row.is_paired:  # a page links it to its cases
+            difference = replace(difference, basis=Basis("cases"))
+        name = row.name if row.level in ("", finest) else f"{row.level}: {row.name}"
         cells: list[Cell] = [
             Words(row.mark, row.change),
             Words(name, row.change),
             wording.rate_text(row, 0),
             wording.rate_text(row, 1),
-            Number(_difference(row, comparison), row.change),
-            Words(wording.interval_text(row) or wording.missing_interval(row), "quiet"),
+            Number(difference, row.change),
+            Words(wording.interval_text(row), "quiet"),
         ]
         if counted and row not in counted:
             cells += ["", ""]
@@ -216,54 +201,30 @@ def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
             cells += [lost, Words(f"{row.gained:,}", "quiet")]
         if full:
             cells += [Words(f"{row.n:,}", "quiet"), "–" if row.adjusted is None else shown_p(row.adjusted)]
-            cells += (
-                [Words(shown(row.mde, quantity(row.measure), signed=False), "quiet")]
-                if comparison.choices.power
-                else []
-            )
+            cells.append(Words(shown(row.mde, quantity(row.measure), signed=False), "quiet"))
         return TableRow(cells)
 
     return Table(columns, [line(row) for row in rows])
 
 
-def _has_counts(row: Row, comparison: Comparison) -> bool:
-    """Return whether counts of passing cases say something about a row: not about refusals, nor fractional scores."""
-    is_fractional = row.estimate.fractional is not None and not comparison.several_seeds
-    return row.is_paired and row.has_direction == comparison.overall.has_direction and not is_fractional
-
-
-def _changes(comparison: Comparison) -> tuple[str, str]:
-    """Return the titles of the counts of changed cases: those that only A, and only B, passes."""
-    return ("newly failing", "fixed") if comparison.overall.has_direction else ("only A", "only B")
-
-
-def _rest(comparison: Comparison, hint: str, *, full: bool) -> list[Block]:
-    """Return the suspects, and how many rows are not shown."""
-    _, _, rest = _sorted(comparison)
-    lines: list[Words] = []
-    for level in dict.fromkeys([comparison.finest, *(row.level for row in comparison.rows)]):
+def _suspects(comparison: Comparison, *, full: bool) -> list[Block]:
+    """Return a line per level with the rows whose interval excludes zero although they are not significant."""
+    finest = comparison.finest
+    lines: list[Block] = []
+    for level in dict.fromkeys([finest, *(row.level for row in comparison.rows if row.level)]):
         suspects = [row for row in comparison.by(level) if level and row.is_suspect]
-        if suspects:
-            suspects = sorted(suspects, key=lambda row: -abs(row.difference or 0.0))
-            what = "" if level == comparison.finest else f"{level} "
-            names = [
-                f"{what}{row.name} {wording.difference_text(row)} ({wording.interval_text(row)})"
-                for row in suspects
-            ]
+        names = [
+            f"{'' if level == finest else f'{level} '}{row.name} "
+            f"{wording.difference_text(row)} ({wording.interval_text(row)})"
+            for row in sorted(suspects, key=lambda row: -abs(row.difference or 0.0))
+        ]
+        if names:
             text = (
-                f"Perhaps changed: the interval excludes zero, but the row is not significant after correction for "
+                "Perhaps changed: the interval excludes zero, but the row is not significant after correction for "
                 f"{tests_in(comparison.rows, level)} tests: {some(names, len(names) if full else 6)}"
             )
-            lines.append(Words(text))
-    hidden = sum(not row.is_suspect for row in rest)
-    if hidden and not full:
-        lines.append(
-            Words(
-                f"{hidden} more without a clear change {'is' if hidden == 1 else 'are'} not shown: {hint}",
-                "quiet",
-            )
-        )
-    return [Text([line]) for line in lines]
+            lines.append(Text([Words(text)]))
+    return lines
 
 
 # The cases that changed
@@ -319,23 +280,15 @@ def _every_change(comparison: Comparison) -> Iterator[Block]:
             count = f"   {row.lost:,} newly failing, {row.gained:,} fixed"
             cases = _shown(comparison, changes, marked=True)
             yield CaseList(cases, [Words(row.name, "strong"), Words(count, "quiet")])
-    lost, gained = (sum(getattr(row, name) for row in rows) for name in ("lost", "gained"))
-    yield Text([Words(f"Newly failing in B: {lost:,}. Fixed: {gained:,}.", "quiet")])
 
 
 # For files
 
 
-def _difference(row: Row, comparison: Comparison) -> Measure:
-    """Return the difference of a row; if it is paired, a page links it to its cases."""
-    measure = difference_of(row, comparison)
-    return replace(measure, basis=Basis("cases")) if row.is_paired else measure
-
-
 def comparison_table(comparison: Comparison) -> Section:
     """Return every row in one table, for LaTeX."""
     return Section(
-        _heading(comparison), blocks=[_full_table(comparison)], notes=wording.provenance(comparison)
+        _heading(comparison), blocks=[_table(comparison, full=True)], notes=wording.provenance(comparison)
     )
 
 
@@ -354,7 +307,7 @@ def rows_for_csv(comparison: Comparison) -> list[dict[str, Any]]:
             "difference": row.difference,
             "low": row.interval[0] if row.interval else None,
             "high": row.interval[1] if row.interval else None,
-            "interval method": row.interval_method,
+            "interval method": row.method,
             "p value": row.p,
             "test": row.test,
             "adjusted p value": row.adjusted,
@@ -424,14 +377,11 @@ def gate_verdict(verdicts: Sequence[Verdict]) -> tuple[str, bool]:
 
 
 def _verdict_row(verdict: Verdict) -> TableRow:
-    limit = Words(wording.short_limit(verdict), "quiet")
-    if verdict.is_met:
-        reason = Words(verdict.reason, "quiet")
-        mark = "" if verdict.status == "passed over" else Words("✓", "good")
-        return TableRow([mark, verdict.name, wording.observed(verdict), limit, reason])
-    return TableRow(
-        [Words("✗", "bad"), Words(verdict.name, "bad"), wording.observed(verdict), limit, verdict.reason]
-    )
+    is_met, limit = verdict.is_met, Words(wording.short_limit(verdict), "quiet")
+    mark = "" if verdict.status == "passed over" else Words("✓", "good") if is_met else Words("✗", "bad")
+    name = Words(verdict.name, "" if is_met else "bad")
+    reason = Words(verdict.reason, "quiet" if is_met else "")
+    return TableRow([mark, name, wording.observed(verdict), limit, reason])
 
 
 def verdict_as_json(verdict: Verdict) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.claims import ENOUGH_SEEDS, too_few_templates
 from ..core.errors import some
 from ..core.measures import quantity, shown, shown_interval, unit_word
-from ..core.records import Measure, Result
+from ..core.records import Result
 from ..protocols.base import differing
 from .cases import EXCUSED_CHECKS, TEMPLATES, same_prompts
 from .inference import Row
@@ -40,13 +40,11 @@ def row_note(row: Row) -> str:
     notes = []
     if sum(row.runs) > 2:
         notes.append(f"runs: {row.runs[0]} of A, {row.runs[1]} of B")
-        if row.is_paired and not row.by_run:
-            notes.append("tested by case: variance between runs cannot be estimated")
     if row.has_few_templates:
         notes.append(too_few_templates(row.templates or 0))
     if row.absent:
         notes.append(f"no common applicable case in {', '.join(row.absent)}")
-    if row.interval_method == NEWCOMBE:
+    if row.method == NEWCOMBE:
         notes.append(UNPAIRED)
     elif not row.is_paired and row.interval is None:
         notes.append("cannot be paired by case: compare two or more runs a side")
@@ -73,9 +71,8 @@ def about_cases(result: Result) -> str:
     if not any(word.startswith("suite ") for word in words):
         suite = getattr(settings, "suite", None)
         words.insert(0, f"suite {suite}" if isinstance(suite, str) else str(result.job.get("protocol", "")))
-    return ", ".join(
-        [*words, f"the same {len(result.cases):,} cases" if result.outcomes else "the same cases"]
-    )
+    count = f"{len(result.cases):,} " if result.outcomes else ""
+    return ", ".join([*words, f"the same {count}cases"])
 
 
 def _metric(result: Result) -> str:
@@ -156,10 +153,10 @@ def both_sides(row: Row) -> str:
     return f"{measure_name(row)} {rate_text(row, 0)} → {rate_text(row, 1)}{unit}"
 
 
-def interval_clause(row: Row) -> str:
-    if row.has_few_templates:
-        return f", {too_few_templates(row.templates or 0)}"
-    return f", 95 % CI {interval_text(row)}" if row.interval else ""
+def change_text(row: Row) -> str:
+    """Return the difference of a row with its interval."""
+    interval = f"{'95 % CI ' if row.interval else ''}{interval_text(row)}"
+    return ", ".join(filter(None, [f"{difference_text(row)}{unit(row)}", interval]))
 
 
 def measure_name(row: Row) -> str:
@@ -185,13 +182,9 @@ def difference_text(row: Row) -> str:
 
 def interval_text(row: Row) -> str:
     if row.interval is None:
-        return ""
+        return too_few_templates(row.templates or 0) if row.has_few_templates else ""
     what = quantity(row.measure)
     return " to ".join(shown(end, what, signed=True) for end in row.interval)
-
-
-def missing_interval(row: Row) -> str:
-    return too_few_templates(row.templates or 0) if row.has_few_templates else ""
 
 
 def excused_checks(result: Result) -> list[str]:
@@ -208,15 +201,11 @@ def caveats(comparison: "Comparison") -> list[str]:
     sides = [*(("A", result) for result in comparison.a), *(("B", result) for result in comparison.b)]
     lines = [UNPAIRED_NOTE] if comparison.has_rates_only else []
     lines += [f"! {side}: {check}" for side, result in sides for check in excused_checks(result)]
-    a, b = comparison.overall.errors
-    if a or b:
+    if any(comparison.overall.errors):
         lines.append(_unanswered(comparison))
-    others = {side: (result.job.get("about") or {}).get("other metrics") for side, result in sides}
-    lines += [
-        f"! {side} has other metrics, not compared: {some(names, NAMED)}."
-        for side, names in others.items()
-        if names
-    ]
+    for side, result in (("A", comparison.a[0]), ("B", comparison.b[0])):
+        if names := (result.job.get("about") or {}).get("other metrics"):
+            lines.append(f"! {side} has other metrics, not compared: {some(names, NAMED)}.")
     flagged = [row for row in comparison.by(comparison.finest) if row.applicability_differs]
     if flagged:
         names = [f"{row.name} (A {_percent(row, 0)}, B {_percent(row, 1)})" for row in flagged]
@@ -239,11 +228,11 @@ def caveats(comparison: "Comparison") -> list[str]:
 def _unanswered(comparison: "Comparison") -> str:
     """Return how many cases each side left unanswered, and the overall difference with them."""
     counts = []
-    for name, results, count in zip(
-        "AB", (comparison.a, comparison.b), comparison.overall.errors, strict=True
+    for side, result, count in zip(
+        "AB", (comparison.a[0], comparison.b[0]), comparison.overall.errors, strict=True
     ):
-        missing = (results[0].job.get("about") or {}).get("missing", 0)
-        counts.append(f"{name} {count:,}" + (f" ({missing:,} not in its file)" if missing else ""))
+        missing = (result.job.get("about") or {}).get("missing", 0)
+        counts.append(f"{side} {count:,}" + (f" ({missing:,} not in its file)" if missing else ""))
     line = f"! Cases without an answer: {', '.join(counts)}. No difference includes them"
     if (bounds := comparison.error_bounds) is None:
         return f"{line}."
@@ -256,45 +245,37 @@ def _percent(row: Row, side: int) -> str:
     return f"{100 * (row.applicability[side] or 0):.0f} %"
 
 
-def claim(comparison: "Comparison") -> str:
-    """Return the population to which intervals, tests and marks generalise (`docs/method/beyond.md` 7.19)."""
-    by_prompt = same_prompts(comparison.a, comparison.b)
-    if comparison.several_seeds and min(len(comparison.a), len(comparison.b)) > 1 and not by_prompt:
-        return f"new runs of these recipes on these cases ({len(comparison.a)} and {len(comparison.b)} runs)"
-    if _metric(comparison.a[0]):
-        return "new samples like these, with these answers"
-    new = "new templates" if comparison.choices.over == TEMPLATES else "new cases from the same templates"
-    return f"{new}, with these {f'{len(comparison.a)} prompts' if by_prompt else 'checkpoints'}"
-
-
 def provenance(comparison: "Comparison") -> list[str]:
-    """Return how the numbers were computed."""
+    """Return what intervals and tests are about (`docs/method/beyond.md` 7.19), and how they were computed."""
     tests = dict.fromkeys(row.test.split(" of ")[0] for row in comparison.rows if row.test)
     absent = [row.name for row in comparison.rows if row.difference is None]
+    claim = "new templates" if comparison.choices.over == TEMPLATES else "new cases from the same templates"
+    by_prompt = same_prompts(comparison.a, comparison.b)
+    if min(len(comparison.a), len(comparison.b)) > 1 and not by_prompt:
+        claim = f"new runs of these recipes on these cases ({len(comparison.a)} and {len(comparison.b)} runs)"
+    elif _metric(comparison.a[0]):
+        claim = "new samples like these, with these answers"
+    else:
+        claim += f", with these {f'{len(comparison.a)} prompts' if by_prompt else 'checkpoints'}"
     return [
-        f"Intervals and tests are about {claim(comparison)}.",
+        f"Intervals and tests are about {claim}.",
         f"95 % intervals; tests: {', '.join(tests) or 'none'}; p adjusted by Holm within each level.",
         *([] if comparison.has_rates_only else [DETECTABLE]),
         *([f"No case applies to both A and B: {some(absent, 8)}."] if absent else []),
     ]
 
 
-def new_templates_line(comparison: "Comparison | None") -> list[str]:
-    """Return the overall difference for new templates, next to the default claim."""
-    if comparison is None or comparison.several_seeds:
+def new_templates(over: "Comparison") -> list[str]:
+    """Return the overall difference for new templates, with the number of templates behind it."""
+    rows = [row for row in over.rows if row.templates is not None]
+    if over.several_seeds or not rows:
         return []
-    rows = [row for row in comparison.rows if row.templates is not None]
-    if not rows:
-        return []
-    row = next((row for row in comparison.by("") if row in rows), rows[0])
-    few = sum(other.has_few_templates for other in comparison.by(comparison.finest))
-    sizes = f"{row.templates:,} templates, effective {row.effective_templates:.1f}"
-    number = "" if row.has_few_templates else f" ({sizes})"
-    counts = (
-        f"; {few} of {len(comparison.by(comparison.finest))} groups have too few templates" if few else ""
-    )
+    row, groups = rows[0], over.by(over.finest)
+    few = sum(group.has_few_templates for group in groups)
+    number = f" ({row.templates:,} templates, effective {row.effective_templates:.1f})"
     return [
-        f"For new templates: {measure_name(row)} {difference_text(row)}{interval_clause(row)}{number}{counts}."
+        f"For new templates: {measure_name(row)} {change_text(row)}{'' if row.has_few_templates else number}"
+        + (f"; {few} of {len(groups)} groups have too few templates." if few else ".")
     ]
 
 
@@ -330,32 +311,25 @@ def short_limit(verdict: "Verdict") -> str:
 
 
 def sentence(verdict: "Verdict") -> str:
-    """Return a verdict in one line: the observed value and the limit."""
-    row = verdict.measure
+    """Return a verdict in one line: the observed value with its interval and n, and the limit."""
+    row, value = verdict.measure, f"{verdict.status},"
+    if row.value is not None and verdict.status != "error":
+        ends = shown_interval(row, between=", ")
+        value = (
+            f"{shown(row.value, quantity(row))}{unit_word(row)}{f' [{ends}]' if ends else ''}, n = {row.n:,};"
+        )
     reason = f" ({verdict.reason})" if verdict.reason else ""
-    if row.value is None or verdict.status == "error":
-        return f"{verdict.name}: {verdict.status}, expected {limit_text(verdict)}{reason}"
-    return f"{verdict.name}: {measure_text(row)}, n = {row.n:,}; expected {limit_text(verdict)}{reason}"
+    return f"{verdict.name}: {value} expected {limit_text(verdict)}{reason}"
 
 
 def limit_text(verdict: "Verdict") -> str:
-    """Return the limit of a rule in words."""
+    """Return the limit of a rule in words, and how it is judged."""
     rule, row = verdict.rule, verdict.measure
     if row.name == "usable model":
         return "a usable model"
     what = quantity(row.of or row.name)
     end = "" if rule.judge == "observed" else f" ({rule.judge})"
-    limit = shown(rule.limit, what, signed=False)
-    unit = " %" if what.unit == "share" else ""
+    limit, is_share = shown(rule.limit, what, signed=False), what.unit == "share"
     if rule.is_relative:
-        points = " points" if what.unit == "share" else ""
-        return f"no worse than the baseline by {limit}{points}{end}"
-    return f"{rule.kind.replace('_', ' ')} {limit}{unit}{end}"
-
-
-def measure_text(row: Measure) -> str:
-    """Return a measure, or a difference in points, with its interval."""
-    if row.value is None:
-        return "undefined"
-    ends = shown_interval(row, between=", ")
-    return f"{shown(row.value, quantity(row))}{unit_word(row)}" + (f" [{ends}]" if ends else "")
+        return f"no worse than the baseline by {limit}{' points' if is_share else ''}{end}"
+    return f"{rule.kind.replace('_', ' ')} {limit}{' %' if is_share else ''}{end}"

@@ -139,7 +139,7 @@ def _open(path: Path) -> Iterator[BufferedIOBase]:
 
 def _read(stream: BufferedIOBase, size: int, path: Path) -> bytes:
     content = stream.read(size)
-    if stream.tell() > most_unzipped(path):
+    if isinstance(stream, gzip.GzipFile) and stream.tell() > most_unzipped(path):
         raise swollen(path)
     return content
 
@@ -148,7 +148,7 @@ def _no_file(path: Path) -> DataError:
     if is_folder(path):
         return DataError(f"{path}: a folder, not a file", fix="the name of a file in it")
     refuse_special(path)
-    return DataError(f"{path}: no such file", fix="check the name, and the folder you are in")
+    return DataError(f"{str(path)[:500]}: no such file", fix="check the name, and the folder you are in")
 
 
 def refuse_special(path: Path) -> None:

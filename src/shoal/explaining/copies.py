@@ -71,10 +71,13 @@ class TokenCopies:
         rows: list[Row] = []
         for pieces, unit_of, wanted in zip(self.pieces, self.unit_of, present, strict=True):
             kept = np.column_stack([wanted, np.ones(len(wanted), np.bool_)])[:, unit_of]
-            if self.mask is None:
-                rows += _dropped(pieces, kept)
-            else:
+            if self.mask is not None:
                 rows += [Row(ids, pieces.segments) for ids in np.where(kept, pieces.ids, self.mask)]
+                continue
+            # A network needs at least one token: an empty copy keeps its first.
+            kept[~kept.any(axis=1), 0] = True
+            segments = pieces.segments
+            rows += [Row(pieces.ids[row], None if segments is None else segments[row]) for row in kept]
         answers = _ask_rows(self.model, rows)[:, self.network_columns]
         return np.split(answers, np.cumsum([len(wanted) for wanted in present])[:-1])
 
@@ -115,12 +118,6 @@ def _ask_rows(model: HFModel, rows: Sequence[Row]) -> Values:
         parts = list(length_batches([len(row.ids) for row in distinct], tokens_per_batch(network)))
         run_parallel(network, look, parts)
     return answers[[place[key] for key in keys]]
-
-
-def _dropped(pieces: Pieces, kept: Present) -> list[Row]:
-    # A network needs at least one token: an empty copy keeps its first.
-    kept[~kept.any(axis=1), 0] = True
-    return [Row(pieces.ids[row], None if pieces.segments is None else pieces.segments[row]) for row in kept]
 
 
 def _place(

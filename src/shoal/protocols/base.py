@@ -72,11 +72,6 @@ class Profiled:
     """Increased when building or querying changes, so that old answers are not reused."""
     PROFILES: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
-    @property
-    def symbols(self) -> Mapping[str, str]:
-        """Return the settings that every header names, with the symbol of the paper."""
-        return {}
-
     def resolved(self, name: str) -> Any:
         """Return a setting's value, or the profile's if the user gave none."""
         given = getattr(self, name)
@@ -283,10 +278,8 @@ class WritesForms(Protocol):
 def is_random(settings: Any, recipe: "Recipe | None") -> bool:
     """Return whether the seed can change the answers: only then do a plan's seeds multiply its jobs."""
     seed = next((setting for setting in fields(settings) if setting.name == "seed"), None)
-    samples = (
-        seed is not None and seed.metadata.get("when") is not None and step_of(settings, seed) != "scoring"
-    )
-    return samples or bool(recipe and recipe.stages)
+    samples = seed and seed.metadata.get("when") and step_of(settings, seed) != "scoring"
+    return bool(samples or (recipe and recipe.stages))
 
 
 def only_part(module: ProtocolModule, settings: Any) -> Any:

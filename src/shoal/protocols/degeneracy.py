@@ -21,8 +21,7 @@ NEGATION = re.compile("negat(?!iv)", re.IGNORECASE)
 def degenerate(cases: Sequence[Case], answers: Answers, banded: Collection[str] = ()) -> Iterator[Finding]:
     """Return a finding if the model gives every example one label although the cases expect several.
 
-    Such a model passes every invariance test. `banded` labels are not the model's own: probabilities between its two
-    labels count as neutral.
+    Such a model passes every invariance test. `banded` labels are not its own: they mean that it is unsure.
     """
     if answers.texts:
         return

@@ -25,23 +25,24 @@ def job_id(result: Result, position: int) -> str:
 
 def job_names(results: Sequence[Result], given: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return a name for each job id: its model, or the part of the id that is unique."""
-    models = [(str(result.job["protocol"]), str(result.job["model"])) for result in results]
-    short = short_names(list(dict.fromkeys(model for _, model in models)), given)
-    several = len({protocol for protocol, _ in models}) > 1
-    ids = [job_id(result, i) for i, result in enumerate(results)]
-    names = {}
-    for identity, key in zip(ids, models, strict=True):
-        same = [other for other, model in zip(ids, models, strict=True) if model == key]
-        if len(same) == 1:
-            name = short.get(key[1], key[1])
-            names[identity] = f"{name} ({key[0]})" if several else name
+    by_model: dict[tuple[str, str], list[str]] = {}
+    for i, result in enumerate(results):
+        key = str(result.job["protocol"]), str(result.job["model"])
+        by_model.setdefault(key, []).append(job_id(result, i))
+    short = short_names(list(dict.fromkeys(model for _, model in by_model)), given)
+    several = len({protocol for protocol, _ in by_model}) > 1
+    names: dict[str, str] = {}
+    for (protocol, model), ids in by_model.items():
+        if len(ids) == 1:
+            name = short.get(model, model)
+            names[ids[0]] = f"{name} ({protocol})" if several else name
             continue
         # The ids without their common start, and without the hash if they differ before it.
-        parts = {other: other.removeprefix(f"{key[0]}-{model_name(key[1])}-") for other in same}
-        before = {other: part.rpartition("-")[0] for other, part in parts.items()}
-        is_unique = len(set(before.values())) == len(same) and all(before.values())
-        names[identity] = before[identity] if is_unique else parts[identity]
-    return names if len(set(names.values())) == len(names) else dict(zip(ids, ids, strict=True))
+        parts = {each: each.removeprefix(f"{protocol}-{model_name(model)}-") for each in ids}
+        before = {each: part.rpartition("-")[0] for each, part in parts.items()}
+        is_unique = len(set(before.values())) == len(ids) and all(before.values())
+        names |= before if is_unique else parts
+    return names if len(set(names.values())) == len(names) else {each: each for each in names}
 
 
 def short_names(specs: Sequence[str], given: Mapping[str, str] | None = None) -> dict[str, str]:

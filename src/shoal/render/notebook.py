@@ -15,8 +15,7 @@ from ..core.records import Measures, Result
 from ..core.views import Cell, Column, Number, Row, Section, Table, to_read
 from ..runs.decisions import Gate
 from ..runs.viewing import result_sections
-from .html_blocks import section_html
-from .html_parts import joined
+from .html_blocks import joined, section_html
 from .tables import is_defined
 from .terminal import section_lines
 

@@ -21,8 +21,7 @@ from ..core.records import Result
 from ..core.views import Section, Summary, Text, to_read
 from ..runs.viewing import as_object, case_lines
 from .cases import as_script, is_pass_or_fail, is_whole, shelf
-from .html_blocks import breakable, section_html, table_html
-from .html_parts import joined, sentence, words
+from .html_blocks import breakable, joined, section_html, sentence, table_html, words
 from .latex import as_latex
 from .naming import renamed
 from .page import Page, Part, failed_checks, results_page, subject
@@ -157,10 +156,8 @@ def _rendered(template: str, script: str, **fields: Any) -> str:
 
 def write_form(data: Mapping[str, Any], path: Path) -> None:
     """Write the browser form of a suite, which opens from disk and loads nothing; equal suites give equal bytes."""
-    # No text of the suite can end the script element.
-    encoded = Markup(json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"))
     with writing(path) as stream:
-        stream.write(_rendered("form.html", "form.js", name=data["name"], data=encoded))
+        stream.write(_rendered("form.html", "form.js", name=data["name"], data=Markup(as_script(data))))
 
 
 def _part(part: Part, page: Page) -> Markup:

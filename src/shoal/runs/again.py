@@ -15,6 +15,7 @@ from ..core.records import Result
 from .plan import Job
 from .scoring import brief_result, is_dead, result_of
 from .store import RunStore
+from .store_files import is_kept, seal
 
 COMPLETE = "complete.json"
 
@@ -24,8 +25,9 @@ def store_for_again(jobs: Sequence[Job], store: RunStore) -> RunStore:
     fresh = RunStore(store.folder / "again")
     for job in jobs:
         known, path = store.cases_file(job), fresh.cases_file(job)
-        if known.exists() and not path.exists():
+        if is_kept(known) and not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(seal(known), seal(path))
             shutil.copy2(known, path)
     return fresh
 

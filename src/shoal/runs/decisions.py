@@ -12,7 +12,7 @@ from ..comparing.gate import Verdict, judge
 from ..comparing.inference import Choices, Over
 from ..comparing.pairs import Comparison
 from ..comparing.pairs import compare as compare_results
-from ..comparing.rules import as_rules
+from ..comparing.rules import read_rules
 from ..comparing.view import gate_verdict, verdict_as_json
 from ..core.display import frame
 from ..core.errors import PlanError
@@ -110,7 +110,7 @@ def gate(
     <✗ negation: 25.0 %, limit ≥ 90.0 %>
     Look at: .met, .failed, .to_pandas()
     """
-    checked = as_rules(rules)
+    checked = read_rules(rules)
     if baseline is None and (relative := next((rule for rule in checked if rule.is_relative), None)):
         raise PlanError(f"{relative}: no baseline to compare with", fix="baseline=RESULT")
     things = [result] if baseline is None else [result, baseline]

@@ -28,10 +28,10 @@ from ..protocols.base import CLASSIFIES, Built
 from ..stats.intervals import wilson
 from ..training.stage import Progress, silent
 from .plan import Job
-from .scoring import load_for, score_job
+from .scoring import brief_result, load_for
 from .store import RunStore
 from .store_files import PartialAnswers
-from .training import Training, remove_midway, threads, train_model, training_of
+from .training import Trainer, Training, remove_midway, threads, training_of
 
 BETWEEN_REPORTS = 0.1
 """Seconds between two progress reports."""
@@ -66,7 +66,7 @@ def execute(
             _query(job, store, built, progress, distribute)
         else:
             _train_and_query(job, store, built, training, progress, shared)
-    return score_job(job, store, progress)
+    return brief_result(job, store, progress, keep=True)
 
 
 def _query(
@@ -120,8 +120,8 @@ def _train_and_query(
 
             if stored.done < len(sizes) * len(training.marks):
                 complete = frozenset(training.marks[: stored.done // len(sizes)])
-                examples = source.questions.examples
-                notes = train_model(training, store, shared, model, examples, progress, query, complete)
+                trainer = Trainer(training, store, shared, model, progress, source.questions.examples)
+                notes = trainer.train(len(training.recipe.stages) - 1, query, complete)
                 if notes:
                     store.write_checks(job.id, [asdict(Check("training", False, note)) for note in notes])
                 if training.marks == ("",):
@@ -137,7 +137,7 @@ def retry_errors(
     rows = list(store.answers(job.id))
     failed = [position for position, row in enumerate(rows) if row.error]
     if failed and "training" in job.identity:
-        store.remove_answers(job.id)
+        (store.job_folder(job.id) / "answers.jsonl").unlink(missing_ok=True)
         execute(job, store, progress, shared=shared)
         return
     model = load_for(job)
@@ -211,8 +211,11 @@ class DirectAnswers(_Source):
 
         A result comes from one model: if the model now answers otherwise, all batches are answered again.
         """
-        is_checked = self.built.asks in CLASSIFIES
-        if stored.done and is_checked and not self._agrees(stored.read()):
+        is_checked = stored.done and self.built.asks in CLASSIFIES
+        if (
+            is_checked
+            and answers_match(self.model, stored.read(), self._examples, self.built.labels).ok is False
+        ):
             progress("the model has changed: starting again", 0, self.total)
             stored.restart()
         batches = self.batches[stored.done :]
@@ -221,9 +224,6 @@ class DirectAnswers(_Source):
     def conclude(self, stored: PartialAnswers) -> list[Check]:
         """Return no checks: the answers are in order."""
         return []
-
-    def _agrees(self, rows: Sequence[Answer]) -> bool:
-        return answers_match(self.model, rows, self._examples, self.built.labels).ok is not False
 
 
 class RemoteAnswers(_Source):
@@ -242,7 +242,10 @@ class RemoteAnswers(_Source):
         contents = [row.data for row in self._stored.values() if isinstance(row.data, dict)]
         if modes := {data["mode"] for data in contents if "mode" in data}:
             self.model.resume(modes.pop())  # keep the prompting mode of the stored answers
-        pending = self._pending()
+        total, twice = self.total, min(self.model.again, self.total)
+        questions = [(number, "") for number in range(total)]
+        questions += [(number * total // twice, SECOND) for number in range(twice)]
+        pending = [(number, mark) for number, mark in questions if (ids[number], mark) not in self._stored]
         self._ask([])  # raises before the first request if the model cannot answer this job
         for arrived in self.model.stream([examples[number] for number, _ in pending]):
             rows = []
@@ -254,33 +257,33 @@ class RemoteAnswers(_Source):
             yield rows
 
     def conclude(self, stored: PartialAnswers) -> list[Check]:
-        """Put the first answers into the order of the questions; return whether the second ones agree."""
-        rows = list(self._stored.values())
-        stored.arrange(_first_label_map([self._stored[identity, ""] for identity in self.questions.ids]))
-        return [repeatability(rows), *_server_checks(self.model, rows)]
+        """Put the first answers into the order of the questions, the map of label names on the first of them only.
 
-    def _pending(self) -> list[tuple[int, str]]:
-        """Return the questions without an answer, then some a second time."""
-        ids, total, twice = self.questions.ids, self.total, min(self.model.again, self.total)
-        questions = [(number, "") for number in range(total)]
-        questions += [(number * total // twice, SECOND) for number in range(twice)]
-        return [(number, mark) for number, mark in questions if (ids[number], mark) not in self._stored]
+        Return whether the second ones agree, which models the server named, and how many token counts were invalid.
+        """
+        rows, spending = list(self._stored.values()), self.model.spending
+        answers = [self._stored[identity, ""] for identity in self.questions.ids]
+        first = next((row for row in answers if not row.error), None)
+        for number, row in enumerate(answers):
+            if row is not first and not row.error and isinstance(row.data, dict):  # as in batches
+                data = {name: value for name, value in row.data.items() if name != "taken"}
+                answers[number] = replace(row, data=data)
+        stored.arrange(answers)
+        checks = [repeatability(rows)]
+        contents = [row.data for row in rows if isinstance(row.data, dict)]
+        names = dict.fromkeys(data["model"] for data in contents if "model" in data)
+        if names:
+            checks.append(Check("model name returned", None, ", ".join(names)))
+        if spending.estimated:
+            counts = f"{spending.estimated:,} of {spending.requests:,}"
+            detail = f"missing or invalid in {counts} responses; shoal estimated them"
+            checks.append(Check("token counts of the server", None, detail))
+        return checks
 
 
 def is_retryable(row: Answer) -> bool:
     """Return whether all attempts failed; a response that holds no answer is final."""
     return bool(row.error) and not (isinstance(row.data, dict) and NO_ANSWER in row.data)
-
-
-def _first_label_map(rows: Sequence[Answer]) -> list[Answer]:
-    """Keep the map of label names on the first answer only, as batches do."""
-    first = next((row.example_id for row in rows if not row.error), "")
-    return [
-        row
-        if row.error or row.example_id == first or not isinstance(row.data, dict)
-        else replace(row, data={name: value for name, value in row.data.items() if name != "taken"})
-        for row in rows
-    ]
 
 
 def repeatability(rows: Sequence[Answer]) -> Check:
@@ -300,14 +303,3 @@ def _content(row: Answer) -> Any:
     if row.error:
         return None
     return row.data.get("label", row.data.get("text")) if isinstance(row.data, dict) else row.data
-
-
-def _server_checks(model: RemoteModel, rows: Sequence[Answer]) -> list[Check]:
-    """Return the model names that the server returned, and how many of its token counts were invalid."""
-    names = {row.data["model"]: None for row in rows if isinstance(row.data, dict) and "model" in row.data}
-    checks = [Check("model name returned", None, ", ".join(names))] if names else []
-    estimated, requests = model.spending.estimated, model.spending.requests
-    if estimated:
-        detail = f"missing or invalid in {estimated:,} of {requests:,} responses; shoal estimated them"
-        checks.append(Check("token counts of the server", None, detail))
-    return checks

@@ -225,10 +225,6 @@ def _receive(worker: Worker) -> Report | str | None:
     except (EOFError, ConnectionError):
         pass
     worker.reap()
-    return _loss(worker)
-
-
-def _loss(worker: Worker) -> str:
     code = worker.process.exitcode or 0
     how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
     return (

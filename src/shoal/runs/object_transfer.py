@@ -48,7 +48,7 @@ Files = Mapping[str, Piece]
 def kept_for(task: Task, store: RunStore) -> list[str]:
     """Return the stored files that a task continues from."""
     cases = store.cases_file(task.job)
-    paths = [cases, _so_far(cases)] if task.stage is None else []
+    paths = [cases, seal(cases), cases.with_suffix(BUILDING)] if task.stage is None else []
     if "training" in task.job.identity:
         base, *names = weight_names(task.job.identity)
         done = [path for name in names if is_kept(path := checkpoint(store, name))]
@@ -71,7 +71,8 @@ def lock_for(task: Task) -> str:
 
 def put_in_place(files: Files, store: RunStore) -> None:
     """Write the files from a worker, the answers of a finished job last."""
-    for name in sorted(files, key=_turn):
+    last = {name: place for place, name in enumerate(LAST)}
+    for name in sorted(files, key=lambda name: (last.get(Path(name).name, -1), name)):
         path, piece = store.folder / name, files[name]
         is_build = path.parent.name == "cases" and name.endswith(BUILDING)
         if is_build and (store.folder / name.replace(BUILDING, ".jsonl")).exists():
@@ -86,8 +87,8 @@ def put_in_place(files: Files, store: RunStore) -> None:
         with replacing(path) as temporary, temporary.open("wb") as stream:
             stream.write(piece.content)
             settle(stream)
-        if path.parent.name == "cases":
-            _so_far(path).unlink(missing_ok=True)
+        if path.parent.name == "cases" and path.suffix == ".jsonl":
+            path.with_suffix(BUILDING).unlink(missing_ok=True)
 
 
 def tidy(task: Task, store: RunStore) -> None:
@@ -97,15 +98,6 @@ def tidy(task: Task, store: RunStore) -> None:
             (store.job_folder(task.job.id) / name).unlink(missing_ok=True)
     names = stage_names(task.job)
     remove_midway(store, names if task.stage is None else names[: task.stage + 1])
-
-
-def _so_far(cases: Path) -> Path:
-    return cases.with_suffix(BUILDING)
-
-
-def _turn(name: str) -> tuple[int, str]:
-    last = Path(name).name
-    return (LAST.index(last) if last in LAST else -1), name
 
 
 # Inputs of a job outside the store

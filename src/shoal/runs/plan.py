@@ -397,7 +397,11 @@ def _spec(name: str, table: Any, where: str) -> str:
         )
     spec = str(table["spec"])
     for key, value in options.items():
-        spec = with_option(spec, key, _option(value))
+        if isinstance(value, Mapping):
+            value = labels_option({word: str(name) for word, name in value.items()})
+        elif isinstance(value, list):
+            value = labels_option(list(map(str, value)))
+        spec = with_option(spec, key, str(value))
     return spec
 
 
@@ -412,15 +416,6 @@ def with_option(spec: str, name: str, value: str) -> str:
     'hf:bert?device=cpu&labels=bad %26 ugly,good'
     """
     return f"{spec}{'&' if '?' in spec else '?'}{name}={quote(value, safe=UNQUOTED)}"
-
-
-def _option(value: Any) -> str:
-    """Return a value of a plan as an option of a spec; a list or table holds label names."""
-    if isinstance(value, Mapping):
-        return labels_option({key: str(word) for key, word in value.items()})
-    if isinstance(value, list):
-        return labels_option(list(map(str, value)))
-    return str(value)
 
 
 def _groups(value: Any, where: str) -> dict[str, Group]:
@@ -462,9 +457,7 @@ def _group(value: Any, place: str) -> Group:
 
 def _refuse_early_ends(group: Group, place: str) -> None:
     """Raise if the trainings of a group end at different steps."""
-    ends: dict[int, int] = {}
-    for seed, step in zip(group.seeds, group.steps, strict=False):
-        ends[seed] = max(step, ends.get(seed, 0))
+    ends = dict(sorted(zip(group.seeds, group.steps, strict=False)))
     if len(set(ends.values())) > 1:
         raise PlanError(
             f"{place}: the trainings end at different steps: {', '.join(f'{n:,}' for n in sorted(ends.values()))}",

@@ -33,7 +33,7 @@ from .. import __version__
 from ..core.errors import MissingExtra, PlanError, ShoalError
 from ..core.records import Answer
 from ..training.stage import Progress, silent
-from .execute import Batches, DirectAnswers
+from .execute import Ask, Batches, DirectAnswers
 from .object_transfer import (
     Files,
     Workplace,
@@ -52,6 +52,7 @@ from .tasks import POLL_SECONDS, Ended, Queue, Task, failure_elsewhere, record_f
 try:
     import ray
     from ray.exceptions import NodeDiedError, ObjectLostError, RayError, RayTaskError, WorkerCrashedError
+    from ray.util.queue import Queue as Mailbox
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 except ModuleNotFoundError as problem:
     if problem.name != "ray":
@@ -142,7 +143,10 @@ class _Driver:
         self.store, self.progress, self.workers = store, progress, workers
         self.queue = Queue(tasks)
         self.run_name = uuid4().hex[:12]
-        self.mailbox = _mailbox()
+        # On the cluster's head node; it lives as long as the cluster.
+        self.mailbox: Any = Mailbox(
+            actor_options={"num_cpus": 0, "resources": {"node:__internal_head__": 0.001}}
+        )
         self.flights: dict[Any, _Flight] = {}  # by the reference to its result
         self.attempts = 0
         self.lost = Counter[str]()
@@ -168,7 +172,7 @@ class _Driver:
             places = [NodeAffinitySchedulingStrategy(node, soft=False) for node in alive]
             swept = [sweep_node.options(scheduling_strategy=on).remote(self.run_name) for on in places]
             ray.wait(swept, num_returns=len(swept), timeout=10)
-            ray.kill(self.mailbox)
+            ray.kill(self.mailbox.actor)
         for flight in self.flights.values():
             flight.lock.close()
 
@@ -201,16 +205,20 @@ class _Driver:
         if not lock.enter_context(self.store.lock(lock_for(task), wait=False)):
             self.queue.put_back(task, lock_for(task))
             return
-        takes = _takes(task)
+        takes = task.resources
+        if takes.cores is None:  # the threads of its training
+            takes = replace(takes, cores=float(task.job.identity.get("training", {}).get("threads", 1)))
         places = self._places(takes)
         if not places and takes not in self.reported:
             self.reported.add(takes)
-            wanted = f"{takes.cores or 1:g} cores, {takes.gpus:g} GPUs, {takes.memory:,} bytes"
+            wanted = f"{takes.cores:g} cores, {takes.gpus:g} GPUs, {takes.memory:,} bytes"
             self.progress(f"waiting for {wanted}: no node of the cluster has that much", 0, 0)
         self.attempts += 1
+        reserved = {"num_cpus": takes.cores, "num_gpus": takes.gpus, "memory": takes.memory or None}
         order = Order(
             self.run_name,
             task,
+            reserved,
             self.attempts,
             {name: self._kept(name) for name in kept_for(task, self.store)},
             str(Path.cwd()),
@@ -218,7 +226,7 @@ class _Driver:
             self.mailbox,
             places if len(self.flights) < places // 2 or places > self.queue.left else 1,
         )
-        self.flights[work.options(**_demand(takes)).remote(order)] = _Flight(task, self.attempts, lock)
+        self.flights[work.options(**reserved).remote(order)] = _Flight(task, self.attempts, lock)
 
     def _kept(self, name: str) -> Any:
         """Return a reference to the content of a stored file."""
@@ -278,7 +286,12 @@ class _Driver:
             if isinstance(trouble, RayTaskError) and not isinstance(trouble.cause, LOSSES):
                 yield self.queue.end(task, record_failure(task, self.store, str(_not_begun(trouble.cause))))
             elif self.lost[task.name] + 1 >= TRIES:
-                yield self.queue.end(task, record_failure(task, self.store, _lost(trouble)))
+                lost = ShoalError(
+                    "its worker was lost several times",
+                    why=f"{type(trouble).__name__}: {str(trouble).strip().splitlines()[0]}",
+                    fix="reserve memory for it in [resources] of the plan; see ray logs",
+                )
+                yield self.queue.end(task, record_failure(task, self.store, str(lost)))
             else:
                 self.lost[task.name] += 1
                 self.references.clear()  # some may be lost too
@@ -293,31 +306,9 @@ class _Driver:
         """Write the files that running tasks have sent."""
         self.mailed = time.monotonic()
         flying = {flight.attempt for flight in self.flights.values()}
-        for attempt, files in ray.get(self.mailbox.take.remote()):
+        for attempt, files in self.mailbox.get_nowait_batch(self.mailbox.qsize()):
             if attempt in flying:
                 put_in_place(files, self.store)
-
-
-def _mailbox() -> Any:
-    """Return a mailbox on the cluster's head node, which lives as long as the cluster."""
-    mailbox: Any = Mailbox.remote()  # type: ignore[attr-defined]
-    try:
-        ray.get(mailbox.take.remote())
-    except RayError as trouble:
-        raise _not_begun(trouble) from None
-    return mailbox
-
-
-def _takes(task: Task) -> Resources:
-    """Return the resources of a task, with its training threads as cores if the plan names none."""
-    if task.resources.cores is not None:
-        return task.resources
-    threads = float(task.job.identity.get("training", {}).get("threads", 1))
-    return Resources(threads, task.resources.gpus, task.resources.memory)
-
-
-def _demand(takes: Resources) -> dict[str, Any]:
-    return {"num_cpus": takes.cores or 1, "num_gpus": takes.gpus, "memory": takes.memory or None}
 
 
 def _not_begun(cause: Exception) -> ShoalError:
@@ -331,16 +322,6 @@ def _not_begun(cause: Exception) -> ShoalError:
     )
 
 
-def _lost(trouble: RayError) -> str:
-    return str(
-        ShoalError(
-            "its worker was lost several times",
-            why=f"{type(trouble).__name__}: {str(trouble).strip().splitlines()[0]}",
-            fix="reserve memory for it in [resources] of the plan; see ray logs",
-        )
-    )
-
-
 # The workers
 
 
@@ -350,6 +331,8 @@ class Order:
 
     run: str
     task: Task
+    reserved: Mapping[str, Any]
+    """What Ray reserves for the task, and for each copy of its model."""
     attempt: int
     kept: Mapping[str, Any]
     folder: str
@@ -358,21 +341,6 @@ class Order:
     copies: int
     """How many copies of the model may answer a large job; 1 if it is not split."""
     shoal: str = __version__
-
-
-@ray.remote(num_cpus=0, resources={"node:__internal_head__": 0.001})
-class Mailbox:
-    """Collects new files from workers for the driver."""
-
-    def __init__(self) -> None:
-        self._letters: list[tuple[int, Files]] = []
-
-    def send(self, attempt: int, files: Files) -> None:
-        self._letters.append((attempt, files))
-
-    def take(self) -> list[tuple[int, Files]]:
-        letters, self._letters = self._letters, []
-        return letters
 
 
 @ray.remote(max_retries=0)
@@ -420,7 +388,7 @@ def _mailing(place: Workplace, order: Order) -> Iterator[None]:
     def mail() -> None:
         while not over.wait(BETWEEN_MAILS):
             if news := place.news(done=False):
-                ray.get(order.mailbox.send.remote(order.attempt, news))
+                order.mailbox.put((order.attempt, news))
 
     thread = Thread(target=mail, daemon=True)
     thread.start()
@@ -458,9 +426,7 @@ def sweep_node(run: str) -> None:
 # Large jobs
 
 
-def _distribute(
-    order: Order, local: Callable[[Batches], Iterator[Sequence[Answer]]], batches: Batches
-) -> Iterator[Sequence[Answer]]:
+def _distribute(order: Order, local: Ask, batches: Batches) -> Iterator[Sequence[Answer]]:
     """Yield the answers to batches in their order, from several copies of the model; few batches are answered here.
 
     A worker that waits for a block holds no core: Ray lends it to another task.
@@ -469,27 +435,19 @@ def _distribute(
     if len(blocks) < 2:
         yield from local(batches)
         return
-    takes, waiting = _demand(_takes(order.task)), deque[tuple[Any, Any]]()
     kept = {name: where for name, where in order.kept.items() if name.startswith("cases/")}
     lean = replace(order, kept=kept, mailbox=None, copies=1)
-
-    def begin(block: Batches) -> Any:
-        return ask_block.options(**takes).remote(lean, block)
-
-    left = iter(blocks)
-    for block in left:
-        waiting.append((block, begin(block)))
-        if len(waiting) >= 2 * order.copies:
-            break
-    while waiting:
-        block, reference = waiting.popleft()
-        if (following := next(left, None)) is not None:
-            waiting.append((following, begin(following)))
-        yield from _answered(block, reference, begin)
+    ask = partial(ask_block.options(**order.reserved).remote, lean)
+    ahead = 2 * order.copies
+    waiting = deque(ask(block) for block in blocks[:ahead])
+    for number, block in enumerate(blocks):
+        reference = waiting.popleft()
+        waiting.extend(ask(following) for following in blocks[number + ahead : number + ahead + 1])
+        yield from _answered(reference, partial(ask, block))
 
 
-def _answered(block: Any, reference: Any, begin: Callable[[Any], Any]) -> list[Sequence[Answer]]:
-    """Return the answers to a block; send it again if its node is lost."""
+def _answered(reference: Any, ask_again: Callable[[], Any]) -> list[Sequence[Answer]]:
+    """Return the answers to a block; ask again if its node is lost."""
     for _ in range(TRIES):
         try:
             answers: list[Sequence[Answer]] = ray.get(reference)
@@ -499,7 +457,7 @@ def _answered(block: Any, reference: Any, begin: Callable[[Any], Any]) -> list[S
                 raise
         except RayError:
             pass
-        reference = begin(block)
+        reference = ask_again()
     answers = ray.get(reference)
     return answers
 

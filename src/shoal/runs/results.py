@@ -219,15 +219,13 @@ def known_results(things: Sequence[Any], store: RunStore) -> list[Result | None]
     def known(thing: Any) -> Result | None:
         if is_graded(thing):
             return next(graded)
-        is_name = isinstance(thing, Path) or (isinstance(thing, str) and not SPEC.match(thing))
-        return find_stored(str(thing), store) if is_name else thing if isinstance(thing, Result) else None
+        if not isinstance(thing, Path) and (not isinstance(thing, str) or SPEC.match(thing)):
+            return thing if isinstance(thing, Result) else None
+        return (
+            read_result(Path(thing)) if is_file(Path(thing)) else brief_result(*find_job(str(thing), store))
+        )
 
     return list(map(known, things))
-
-
-def find_stored(name: str, store: RunStore) -> Result:
-    """Return the result in a file, of a job in a store, or of the latest `try`."""
-    return read_result(Path(name)) if is_file(Path(name)) else brief_result(*find_job(name, store))
 
 
 def find_job(name: str, store: RunStore) -> tuple[Job, RunStore]:

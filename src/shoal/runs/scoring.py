@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import __version__
 from ..core.errors import StoreError
-from ..core.files import collector_paused
+from ..core.files import collector_paused, digest
 from ..core.records import (
     Lazy,
     Measures,
@@ -27,7 +27,7 @@ from ..models.selfcheck import check_answers
 from ..protocols import find_protocol
 from ..protocols.base import Built, Compared, identity
 from ..training.stage import Progress, silent
-from .plan import Job, Plan, plain, replaced_model
+from .plan import Job, Plan, plain, replaced_model, short_hash
 from .settings import make_settings
 from .store import RunStore
 from .store_files import VALUES, make_folder, read_sealed_json, write_sealed_json
@@ -43,7 +43,10 @@ def result_of(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     answers = answers_of(job, store, built, model)
     with collector_paused():
         scored = module.score(job.settings, built, answers)
-    checks = store.read_checks(job.id) + _checks(model, answers, built)
+    checks = store.read_checks(job.id)
+    if isinstance(model, StoredAnswers) and built.asks in ("labels", "spans"):  # they cannot be queried
+        last = list(answers.values())[-1]
+        checks += [asdict(check) for check in check_answers(last, built.cases, built.labels)]
     return Result(
         _described(job, built.about, checks),
         built.cases,
@@ -83,25 +86,8 @@ def load_for(job: Job) -> Any:
     return load_model(job.model) if other is None else other
 
 
-def _checks(model: object, answers: Mapping[str, Any], built: Built) -> list[dict[str, Any]]:
-    """Return checks of stored predictions, which cannot be queried."""
-    if not isinstance(model, StoredAnswers) or built.asks not in ("labels", "spans"):
-        return []
-    last = list(answers.values())[-1]
-    return [asdict(check) for check in check_answers(last, built.cases, built.labels)]
-
-
 def is_dead(result: Result) -> bool:
     return bool(result.outcomes) and set(verdicts_of(result.outcomes)) == {"e"}
-
-
-def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:
-    """Return the result of a job and store its measures; read them back if the scoring settings are the same."""
-    if (known := _stored_result(job, store, progress)) is not None:
-        return known
-    result = result_of(job, store, progress)
-    write_result(job, result, store)
-    return result
 
 
 def write_result(job: Job, result: Result, store: RunStore) -> None:
@@ -128,9 +114,14 @@ def scoring_of(job: Job) -> dict[str, Any]:
     return plain({"shoal": __version__, "rules": RULES, **settings, "seed": job.settings.seed})
 
 
-def brief_result(job: Job, store: RunStore, progress: Progress = silent) -> Result:
-    """Return a result with lazy cases and outcomes, from stored measures if possible; nothing is written."""
-    return _stored_result(job, store, progress) or result_of(job, store, progress)
+def brief_result(job: Job, store: RunStore, progress: Progress = silent, *, keep: bool = False) -> Result:
+    """Return a result with lazy cases and outcomes, from stored measures if possible; with `keep`, store new ones."""
+    if (known := _stored_result(job, store, progress)) is not None:
+        return known
+    result = result_of(job, store, progress)
+    if keep:
+        write_result(job, result, store)
+    return result
 
 
 def _stored_result(job: Job, store: RunStore, progress: Progress) -> Result | None:
@@ -154,11 +145,6 @@ def _stored_result(job: Job, store: RunStore, progress: Progress) -> Result | No
     )
 
 
-def compare_jobs(plan: Plan, jobs: Sequence[Job], store: RunStore) -> dict[str, Compared]:
-    """Return the comparison of each protocol across the finished jobs of a plan."""
-    return compare_results(plan, results_by_protocol(plan, jobs, store))
-
-
 def compare_results(
     plan: Plan, results: Mapping[str, Sequence[Result]], store: RunStore | None = None, *, keep: bool = False
 ) -> dict[str, Compared]:
@@ -178,15 +164,19 @@ def _compared(
     protocol: str, settings: Any, results: Sequence[Result], store: RunStore | None, *, keep: bool
 ) -> Compared:
     jobs = [{**result.job, "rules": RULES} for result in results]
-    path = store.comparison_file(settings, jobs) if store else None
+    path = None
+    if store:  # named by everything that decides it
+        folders = [store.job_folder(job["id"]) for job in jobs]
+        files = [folder / name for folder in folders for name in ("measures.json", "answers.digest")]
+        digests = [digest(file) if file.exists() else "" for file in files]
+        key = plain({"settings": asdict(settings), "jobs": jobs, "files": digests})
+        path = store.folder / "comparisons" / f"{short_hash(key, 32)}.json"
     if path and (stored := read_sealed_json(path)) is not None:
         return _comparison_from_json(stored)
     compared = find_protocol(protocol).compare(settings, results)
     if path and keep and compared.measures:
-        measures = [as_json(row) for row in compared.measures]
-        content = plain(
-            {"measures": measures, "findings": [finding_as_json(row) for row in compared.findings]}
-        )
+        measures, findings = map(as_json, compared.measures), map(finding_as_json, compared.findings)
+        content = plain({"measures": list(measures), "findings": list(findings)})
         read_back = _comparison_from_json(content)
         if (read_back.measures, read_back.findings) == (list(compared.measures), list(compared.findings)):
             make_folder(path.parent)

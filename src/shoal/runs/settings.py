@@ -41,10 +41,12 @@ def make_settings(kind: type[Any], values: Mapping[str, Any], where: str) -> Any
             except (LookupError, TypeError):
                 break
             names.append(str(part))
+        allowed = re.findall(r"'([^']*)'", str(first.get("ctx", {}).get("expected", "")))
+        close = nearest(str(value), allowed)
         raise PlanError(
             f"{where}: {'.'.join(names)} = {value!r}",
             why=first["msg"][0].lower() + first["msg"][1:],
-            fix=_remedy(names, value, first),
+            fix=f"{'.'.join(names)} = {close}" if close else "leave it out for the default",
         ) from None
 
 
@@ -70,35 +72,27 @@ def _merged(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
     return merged
 
 
-def _remedy(names: Sequence[str], value: Any, problem: Mapping[str, Any]) -> str:
-    """Return the allowed value most like the given one, or the advice to use the default."""
-    words = re.findall(r"'([^']*)'", str(problem.get("ctx", {}).get("expected", "")))
-    close = nearest(str(value), words)
-    return f"{'.'.join(names)} = {close}" if close else "leave it out for the default"
-
-
 def _plain(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the values by field, in nested tables too, with lists that were written as text split."""
-    known = _types(kind)
+    every = get_type_hints(kind)
+    hints = {field.name: every[field.name] for field in fields(kind)}
+    removed: Mapping[str, str] = getattr(kind, "REMOVED", {})
     plain: dict[str, Any] = {}
     for name, value in _flattened(nested(values), where).items():
-        if f"{name}_" in known:  # a reserved word of Python, such as from
+        if f"{name}_" in hints:  # a reserved word of Python, such as from
             name = f"{name}_"
-        if name not in known:
-            raise _unknown(kind, name, list(known), where)
-        plain[name] = _converted(value, known[name], name, where)
+        if name in removed and name not in hints:
+            raise PlanError(f"{where}: {name} is not a setting here", fix=removed[name])
+        if name not in hints:
+            raise PlanError(
+                f'{where}: unknown setting "{name}"',
+                why=f"known settings are {', '.join(known.removesuffix('_') for known in hints)}",
+                fix=nearest(name, hints) or "one of those",
+            )
+        hint = hints[name]
+        types = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+        plain[name] = _converted(value, types, name, where)
     return plain
-
-
-def _unknown(kind: type[Any], name: str, known: Sequence[str], where: str) -> PlanError:
-    removed: Mapping[str, str] = getattr(kind, "REMOVED", {})
-    if name in removed:
-        return PlanError(f"{where}: {name} is not a setting here", fix=removed[name])
-    return PlanError(
-        f'{where}: unknown setting "{name}"',
-        why=f"known settings are {', '.join(other.removesuffix('_') for other in known)}",
-        fix=nearest(name, known) or "one of those",
-    )
 
 
 def _converted(value: Any, types: Sequence[Any], name: str, where: str) -> Any:
@@ -106,13 +100,14 @@ def _converted(value: Any, types: Sequence[Any], name: str, where: str) -> Any:
     table = next((hint for hint in types if is_dataclass(hint)), None)
     if table is not None and isinstance(value, Mapping):
         return _plain(cast("type[Any]", table), value, f"{where}: {name}")
-    row = next((hint for hint in map(_table_in_list, types) if hint is not None), None)
+    inner_types = [get_args(hint)[0] for hint in types if get_origin(hint) is tuple]
+    row = next((hint for hint in inner_types if is_dataclass(hint) and isinstance(hint, type)), None)
     if row is not None and isinstance(value, list | tuple):
         return [
             _plain(row, inner, f"{where}: {name} {number}") if isinstance(inner, Mapping) else inner
             for number, inner in enumerate(value, start=1)
         ]
-    if any(get_origin(hint) is tuple for hint in types):
+    if inner_types:
         if isinstance(value, str):
             return [word for word in SEPARATOR.split(value) if word]
         if isinstance(value, int | float):
@@ -130,18 +125,6 @@ def _flattened(values: Mapping[str, Any], where: str) -> dict[str, Any]:
         if name in plain:
             raise PlanError(f"{where}: {name} is given twice, once under advanced", fix="give it once")
     return plain | dict(advanced)
-
-
-def _table_in_list(hint: Any) -> type[Any] | None:
-    """Return the class of the tables in a list of tables; None for other types."""
-    inner = get_args(hint)[0] if get_origin(hint) is tuple else None
-    return inner if is_dataclass(inner) and isinstance(inner, type) else None
-
-
-def _types(kind: type[Any]) -> dict[str, tuple[Any, ...]]:
-    hints = get_type_hints(kind)
-    named = {field.name: hints[field.name] for field in fields(kind)}
-    return {name: get_args(hint) if isinstance(hint, UnionType) else (hint,) for name, hint in named.items()}
 
 
 def nested(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,7 +30,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from inspect import signature
 from itertools import chain, repeat
 from pathlib import Path
@@ -46,7 +45,7 @@ from ..models.prompted.spending import read_spending
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..training.stage import Progress, silent
-from .plan import Job, plain, short_hash
+from .plan import Job
 from .store_files import (
     VALUES,
     MemoryAnswers,
@@ -106,7 +105,7 @@ class RunStore:
         path = self.cases_file(job)
         make_folder(path.parent)
         with self.lock(job.cases, wait=True, progress=progress):
-            sweep(path.parent, path.name)
+            sweep(path.parent, f"{path.stem}.*")
             if load_built(path) is None:
                 partial = path.with_suffix(".partial.jsonl")
                 build: Callable[..., Built] = find_protocol(job.protocol).build
@@ -249,17 +248,6 @@ class RunStore:
         is_current = scored is not None and scored.get("answers") == sealed.get("digest")
         return scored if is_current and sealed.get("job") == job_id else None
 
-    # Comparisons
-
-    def comparison_file(self, settings: Any, jobs: Sequence[Mapping[str, Any]]) -> Path:
-        """Return the file of a protocol's comparison of these jobs, named by everything that decides it."""
-        files = [
-            self.job_folder(job["id"]) / name for job in jobs for name in ("measures.json", "answers.digest")
-        ]
-        content = [digest(path) if path.exists() else "" for path in files]
-        key = plain({"settings": asdict(settings), "jobs": list(jobs), "files": content})
-        return self.folder / "comparisons" / f"{short_hash(key, 32)}.json"
-
     # Errors
 
     def write_error(self, job_id: str, text: str) -> None:
@@ -311,10 +299,7 @@ class RunStore:
         folder = self.job_folder(job_id)
         with writing(folder / "answers.partial.jsonl") as stream:
             stream.writelines(map(answer_line, rows))
-        self.remove_answers(job_id)
-
-    def remove_answers(self, job_id: str) -> None:
-        (self.job_folder(job_id) / "answers.jsonl").unlink(missing_ok=True)
+        (folder / "answers.jsonl").unlink(missing_ok=True)
 
     # Cost of remote models
 
@@ -367,9 +352,7 @@ class MemoryStore(RunStore):
 
     def save_job(self, job: Job, store: RunStore) -> None:
         """Write the cases, answers and self-checks of a finished job to a store on disk."""
-        path = store.cases_file(job)
-        make_folder(path.parent)
-        save_built(self._built[job.cases], path)
+        save_built(self._built[job.cases], store.cases_file(job))
         store.write_job(job)
         store.write_checks(job.id, self.read_checks(job.id))
         with store.partial(job.id, repeat(1)) as partial:

@@ -1,7 +1,7 @@
 """The files of a run store: cases, answers, columns by case, and digests that show damage.
 
-Cases     a header line, a line per case, a line with their number and digest. A case repeats neither the groups nor the
-          meta of the case before it, so that a large suite stays small and readable.
+Cases     a header line and a line per case. A case repeats neither the groups nor the meta of the case before it, so
+          that a large suite stays small and readable.
 Answers   a line per answer, appended in blocks while the model is queried, and renamed when complete.
 Columns   values by case, such as scores, a line per column.
 """
@@ -30,6 +30,7 @@ from ..core.files import (
     read_json_lines,
     refusing,
     replacing,
+    settle,
     writing,
 )
 from ..core.records import Answer, Large, Lazy, as_json, from_json
@@ -38,9 +39,7 @@ from ..protocols.base import Built
 
 # Cases
 
-
-CASES_FORMAT = 3
-DIGEST = "digest of the lines above"
+CASES_FORMAT = 4
 ASKED, WHOLE = "asked", "whole"
 LONG_META = 16_384
 """Characters from which the meta of a case is held compressed in memory."""
@@ -55,16 +54,9 @@ def save_built(built: Built, path: Path) -> None:
         "about": built.about,
         "measures": [as_json(measure) for measure in built.measures],
     }
-    content, lines = hashlib.sha256(), chain([encoded(head)], _case_lines(built))
-    with writing(path) as stream:
-        while block := "".join(f"{line}\n" for line in islice(lines, BLOCK)):
-            content.update(block.encode("utf-8", "surrogatepass"))
-            stream.write(block)
-        stream.write(_last_line(content).decode())
-
-
-def _last_line(content: "hashlib._Hash") -> bytes:
-    return f'{{"{DIGEST}": "{content.hexdigest()[:16]}"}}\n'.encode()
+    with sealing(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.writelines(f"{line}\n" for line in chain([encoded(head)], _case_lines(built)))
+        settle(stream)
 
 
 def _case_lines(built: Built) -> Iterator[str]:
@@ -98,16 +90,16 @@ def load_built(path: Path) -> Built | None:
 
 @lru_cache(maxsize=2)
 def _load(path: Path, _changed: int) -> Built | None:
-    if not _is_whole(path):
+    if not is_kept(path):
         return None
     rows = read_json_lines(path)
     head = next(rows)[1]
+    if head["shoal cases"] != CASES_FORMAT:
+        return None
     whole, asked, has_parts = CaseTable(), CaseTable(), False
     heading, headings, alike = Heading({}, {}), dict[tuple[int, int], Heading](), Alike()
     with collector_paused():
         for _, row in rows:
-            if DIGEST in row:
-                break
             groups = alike.groups(row["groups"]) if "groups" in row else heading.groups
             meta = row.get("meta", heading.meta)
             meta = Large(meta) if "meta" in row and len(str(meta)) > LONG_META else meta
@@ -123,18 +115,6 @@ def _load(path: Path, _changed: int) -> Built | None:
     labels = None if head["labels"] is None else tuple(head["labels"])
     measures = [from_json(measure) for measure in head["measures"]]
     return Built(asked, labels, head["asks"], measures, head["about"], whole if has_parts else ())
-
-
-def _is_whole(path: Path) -> bool:
-    """Return whether a file has all lines that `save_built` of this version wrote, unchanged."""
-    content, before = hashlib.sha256(), b""
-    with path.open("rb") as stream:
-        is_current = stream.readline().startswith(f'{{"shoal cases": {CASES_FORMAT},'.encode())
-        stream.seek(0)
-        for line in stream:
-            content.update(before)
-            before = line
-    return is_current and before == _last_line(content)
 
 
 # Answers

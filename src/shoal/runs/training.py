@@ -77,25 +77,6 @@ class BusyError(Exception):
     """Another process works on something that this job needs; the task is tried again later."""
 
 
-def train_model(
-    training: Training,
-    store: RunStore,
-    shared: frozenset[str],
-    model: Any,
-    asked: Sequence[Example],
-    progress: Progress,
-    mark: Mark,
-    done: frozenset[str] = frozenset(),
-) -> list[str]:
-    """Train a base model to the end of its last stage, from the latest stored weights.
-
-    The last stage calls `mark` at its marks; it may skip those in `done`. `asked` are the questions that follow: a
-    frozen encoder encodes them together with the training examples. Returns the notes of the stages trained here.
-    """
-    trainer = _Trainer(training, store, shared, model, progress, asked)
-    return trainer.train(len(training.recipe.stages) - 1, mark, done)
-
-
 def train_shared(training: Training, number: int, store: RunStore, progress: Progress) -> None:
     """Train to the end of one stage and store the weights, unless they are stored."""
     name, stage = training.names[number], training.recipe.stages[number]
@@ -103,14 +84,14 @@ def train_shared(training: Training, number: int, store: RunStore, progress: Pro
         return
     with threads(training.recipe.threads):
         model = training.recipe.base(training.seed)
-        trainer = _Trainer(training, store, frozenset([name]), model, progress)
+        trainer = Trainer(training, store, frozenset([name]), model, progress)
         trainer.train(number, _unmarked, frozenset(stage.marks))
     remove_midway(store, training.names[: number + 1])
 
 
 @dataclass(slots=True)
-class _Trainer:
-    """A model on its way through the stages of its training."""
+class Trainer:
+    """A base model on its way through the stages of its training."""
 
     training: Training
     store: RunStore
@@ -119,9 +100,13 @@ class _Trainer:
     model: Any
     progress: Progress
     asked: Sequence[Example] = ()
+    """The questions that follow: a frozen encoder encodes them together with the training examples."""
 
     def train(self, last: int, mark: Mark, done: frozenset[str]) -> list[str]:
-        """Train to the end of a stage, which calls `mark`, from the latest stored weights."""
+        """Train to the end of a stage, from the latest stored weights; return the notes of the stages trained here.
+
+        The stage calls `mark` at its marks; it may skip those in `done`.
+        """
         notes: list[str] = []
         for number in range(self._restore(last), last + 1):
             notes += self._train_stage(number, mark if number == last else _unmarked, done)

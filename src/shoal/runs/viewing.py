@@ -28,8 +28,6 @@ EXPLAINED, EXAMPLES = 5, 2
 """Number of explained failures, and of texts of each."""
 FAILURES = 20
 """Failing cases of a functionality that are shown."""
-
-
 ALONE = 3
 """Jobs that no protocol compares and whose results are shown one by one."""
 

@@ -20,13 +20,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from .intervals import (
-    Interval,
-    paired_difference_interval,
-    percentile_interval,
-    t_quantile,
-    wilson,
-)
+from .intervals import Interval, paired_difference_interval, percentile_interval, t_quantile, wilson
 from .paired import generalization_score, randomisation_p
 from .resampling import ClusterTable, distinct_rows, paired_table, run_table
 
@@ -292,8 +286,7 @@ class _Contrast:
 
     def of_rates(self, rates: Floats) -> Floats:
         """Return rates (…, sides, seeds) as they enter, before the score is taken: a rate or a difference of rates."""
-        weighted: Floats = _contrast(rates, self.sides) @ self.weights
-        return weighted
+        return _contrast(rates, self.sides) @ self.weights
 
     def shifted(self, reach: Floats, *, iid: bool = False) -> Floats:
         """Return how far the number moves when the suite (or i.i.d.) score is that much lower, or higher."""
@@ -304,8 +297,7 @@ class _Contrast:
             move = np.where(side, step, 0.0)
             moved = (suite, own + move) if iid else (suite + move, own)
             ends.append(self.at(*(np.clip(score, 0, 1) for score in moved)))
-        distances: Floats = np.abs(np.array(ends) - self.at(suite, own))
-        return distances
+        return np.abs(np.array(ends) - self.at(suite, own))
 
     def slopes(self) -> tuple[Floats, Floats]:
         """Return derivatives by the suite and the i.i.d. rates of each side and seed, (sides, seeds) each."""

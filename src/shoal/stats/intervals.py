@@ -74,9 +74,8 @@ def cluster_wilson(table: ClusterTable, level: float = 0.95) -> Interval:
 def macro_wilson(tables: Sequence[ClusterTable], level: float = 0.95, shared: float = 1.0) -> Interval:
     """Return Wilson's interval for a macro mean of rates on its effective number of cases; NaN if a rate is undefined.
 
-    Sample surveys with strata do the same (Korn & Graubard 1998; Franco et al. 2019). If every functionality passes all
-    or nothing, the distances to the ends of their own intervals add up in squares (Zou & Donner 2008). `shared` is
-    `resampling.sharing`.
+    Stratified surveys do the same (Korn & Graubard 1998; Franco et al. 2019). If every functionality passes all or
+    nothing, the squared distances to their own ends add up (Zou & Donner 2008). `shared` is `resampling.sharing`.
     """
     n = effective_cases(tables, level, shared)
     if math.isnan(n):
@@ -187,8 +186,7 @@ def paired_difference_interval(table: ClusterTable) -> Interval:
 def macro_difference_interval(tables: Sequence[ClusterTable], shared: float = 1.0) -> Interval:
     """Return an interval for the mean over functionalities of paired differences; NaN if one has no common case.
 
-    Variances add up (Satterthwaite), and the two clusters are added once, to the mean. `shared` is
-    `resampling.sharing`.
+    Variances add up (Satterthwaite); the two clusters are added once, to the mean. `shared` is `resampling.sharing`.
     """
     low, high = paired_t(tables, shared).interval()
     return UNDEFINED if math.isnan(low) else (max(-1.0, low), min(1.0, high))

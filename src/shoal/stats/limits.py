@@ -48,9 +48,8 @@ def rate_p(tables: Sequence[ClusterTable], limit: float, side: Side, shared: flo
 def difference_p(tables: Sequence[ClusterTable], limit: float, side: Side, shared: float = 1.0) -> float:
     """Return the one-sided p that the (macro) difference A - B of two models is below, or above, a limit.
 
-    Single cases that pass or fail have the exact score test; others, and a limit of 0, the t of
-    `intervals.macro_difference_interval`, with an error no smaller than the limit implies (Tango 1998). NaN without a
-    common case.
+    Single cases that pass or fail have the exact score test; others, and a limit of 0, the t of `intervals.paired_t`,
+    with an error no smaller than the limit implies (Tango 1998). NaN without a common case.
     """
     if limit and len(tables) == 1 and bool(np.isin(tables[0].rows, (0.0, 1.0)).all()):
         return _score_p(tables[0], limit, side)

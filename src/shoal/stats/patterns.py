@@ -24,8 +24,7 @@ def needed(threshold: float, n: ArrayLike) -> Floats:
     >>> needed(0.95, [20, 20]).tolist(), needed(0.67, 3).tolist(), needed(0.66, 3).tolist()
     ([19.0, 19.0], 3.0, 2.0)
     """
-    least: Floats = np.ceil(threshold * np.asarray(n, np.float64) - SLACK)
-    return least
+    return np.ceil(threshold * np.asarray(n, np.float64) - SLACK)
 
 
 # Reference

@@ -61,8 +61,7 @@ def _probability(count: Integers, n: int, share: float) -> Floats:
     gammaln = scipy.special.gammaln
     ways = gammaln(n + 1) - gammaln(count + 1) - gammaln(n - count + 1)
     rest = scipy.special.xlog1py(n - count, -share)
-    probability: Floats = np.exp(ways + scipy.special.xlogy(count, share) + rest)
-    return probability
+    return np.exp(ways + scipy.special.xlogy(count, share) + rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +90,7 @@ def even_drop_power(cases: Cases, churn: float, drop: float, alpha: float = 0.05
     """Return the chance that sign flips find a drop that is spread evenly over these cases.
 
     Each case newly fails with the same chance. `churn` is the share of cases that change anyway, half of them each way.
-    Equal weights: the exact sign test, by enumeration. Unequal weights: 1,000 draws of the cases that change, the same
-    ones for each drop.
+    Equal weights: the exact sign test, by enumeration. Unequal weights: the same 1,000 draws of changes for each drop.
 
     >>> equal, unequal = Cases.weighted(np.ones(81)), Cases.weighted(np.repeat([1.0, 0.1], [10, 71]))
     >>> [round(even_drop_power(cases, churn=0.05, drop=0.15), 2) for cases in (equal, unequal)]
@@ -139,8 +137,7 @@ def _flip_p(failed: Integers, improved: Integers, weights: Floats) -> Floats:
         tail = scipy.special.ndtr(-root) + density * (1 / (slope * np.sqrt(variance)) - 1 / root)
     p = np.where(np.isfinite(tail), np.minimum(1.0, 2 * tail), 1.0)
     one_way = (failed.sum(axis=1) == 0) | (improved.sum(axis=1) == 0)
-    both: Floats = np.where(one_way, np.minimum(1.0, 2.0 ** (1.0 - changed.sum(axis=1))), p)
-    return both
+    return np.where(one_way, np.minimum(1.0, 2.0 ** (1.0 - changed.sum(axis=1))), p)
 
 
 def smallest_mean_difference(error: float, degrees: float, alpha: float = 0.05) -> float | None:

@@ -34,8 +34,7 @@ class ClusterTable:
 
     @property
     def totals(self) -> Floats:
-        totals: Floats = self.counts @ self.rows
-        return totals
+        return self.counts @ self.rows
 
     @property
     def content(self) -> tuple[int, bytes, bytes]:

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from shoal.core.records import Answers, Case
 from shoal.protocols.behaviour.expect import Expect
-from shoal.protocols.behaviour.judge import judge
-from shoal.protocols.behaviour.score import Change, change_words, changes
+from shoal.protocols.behaviour.judge import change_words, changes, judge
 from shoal.protocols.behaviour.settings import Settings
 
 LABELS = ("negative", "neutral", "positive")
@@ -65,6 +64,6 @@ def test_cases_that_pass_and_rules_about_labels_have_no_change():
 def test_the_values_as_printed_exceed_the_limit(before, after, tolerance):
     if abs(after - before) <= tolerance + 2e-4:
         return
-    words = change_words(Change(("positive",), before, after, tolerance, "±"))
+    words = change_words(before, after, tolerance, "±")
     low, high = map(float, re.findall(r"(\d?\.\d+)", words)[:2])
     assert round(abs(high - low), 6) > tolerance

@@ -15,7 +15,7 @@ from shoal.protocols.bias import training  # noqa: E402
 from shoal.render.tables import tables_of  # noqa: E402
 from shoal.runs.executors import run_here  # noqa: E402
 from shoal.runs.plan import check_plan, make_plan  # noqa: E402
-from shoal.runs.scoring import compare_jobs, results_by_protocol  # noqa: E402
+from shoal.runs.scoring import compare_results, results_by_protocol  # noqa: E402
 from shoal.runs.store import RunStore  # noqa: E402
 
 GOOD, BAD = ("he is a nurse .", "she is a teacher ."), ("ants are things .", "the roses are here .")
@@ -109,7 +109,7 @@ def test_given_checkpoints_are_fine_tuned_and_stand_in_table_2(files, save, tmp_
     store = RunStore(tmp_path / "runs")
     assert [problem for _, problem in run_here(jobs, store)] == [None] * 9
     results = results_by_protocol(plan, jobs, store)["bias"]
-    compared = compare_jobs(plan, jobs, store)["bias"]
+    compared = compare_results(plan, results_by_protocol(plan, jobs, store))["bias"]
     rows = Measures(compared.measures)
 
     (ours,) = [

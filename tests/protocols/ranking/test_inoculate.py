@@ -13,7 +13,7 @@ from shoal.protocols.ranking import inoculate
 from shoal.protocols.ranking.build import build, population_of
 from shoal.protocols.ranking.settings import Dose, Settings, Train
 from shoal.runs.plan import check_plan
-from shoal.runs.scoring import compare_jobs, result_of
+from shoal.runs.scoring import compare_results, result_of, results_by_protocol
 from shoal.runs.tasks import tasks_of
 
 L, S = "signals:MORPH:linguistic", "signals:MORPH:surface"
@@ -164,7 +164,7 @@ def test_a_plan_makes_a_family_of_models_and_ranks_it(old_and_new):
     assert len([task for task in tasks_of(jobs, store) if task.stage is not None]) == 1
     done = CliRunner().invoke(main, ["run", "plan.toml", "--into", "runs"], catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    (compared,) = compare_jobs(plan, jobs, store).values()
+    (compared,) = compare_results(plan, results_by_protocol(plan, jobs, store)).values()
     rates = {row.groups["model"]: row.value or 0.0 for row in compared.measures if row.name == "accuracy"}
     assert rates["30 steps L"] >= rates["none"] > rates["30 steps S"] + 0.2
     few_shot = [row for row in compared.measures if row.name == "few-shot accuracy"]

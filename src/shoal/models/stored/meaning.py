@@ -57,14 +57,19 @@ def label_answers(request: Request, columns: Columns, rows: NDArray[np.int64]) -
         check_confidences(table[:, 0], len(request.labels.known), columns.where)
     return Answers(
         meaning.labels,
-        codes[rows],
-        probabilities=table[rows] if width > 1 else None,
+        _taken(codes, rows),
+        probabilities=_taken(table, rows) if width > 1 else None,
         confidences=table[rows, 0] if width == 1 else None,
         errors=_errors(columns, rows),
         label_map=meaning.shown,
         band=width > 1 and meaning.labels == extreme_labels(request.labels.names),
         details=details,
     )
+
+
+def _taken(column: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
+    """Return some rows of a column, without a copy if they are all of them in order."""
+    return column if np.array_equal(rows, np.arange(len(column))) else column[rows]
 
 
 def _parse_replies(reader: "_LabelReader", rows: NDArray[np.int64]) -> list[dict[str, str]]:

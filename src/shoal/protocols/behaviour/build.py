@@ -123,12 +123,10 @@ def split_identity(settings: Settings, split: str) -> dict[str, Any]:
 @lru_cache(maxsize=8)
 def suite_digest(name: str, _stamp: tuple[int, int]) -> str:
     """Return the hash of a suite's file, or of the cases that shoal or a module makes."""
-    if name in SUITES or (is_file(Path(name)) and is_generated(Path(name))):
-        suite = load_suite(name)
+    if name in SUITES or not is_file(Path(name)) or is_generated(Path(name)):
+        suite = load_suite(name)  # raises if there is no such file
         rows = [(case.id, case.examples, case.labels, case.meta) for case in suite.cases]
         return digest_of(repr(rows).encode())
-    if not is_file(Path(name)):
-        load_suite(name)  # raises
     with Path(name).open("rb") as stream:  # not read whole: it may be large
         return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
 

@@ -9,9 +9,13 @@ import numpy as np
 from ...core.case_table import CaseTable, by_group
 from ...core.errors import DataError
 from ...core.records import Answers, Case, Label, Outcomes
+from ...stats.resampling import hits_of
 from .expect import Expect
 from .rules import NO_LABEL, Block, Floats, Integers, aggregate, judges_text, label_index, values_of
 from .settings import Settings
+
+ON_OWN_LABELS = "direction "
+"""How the rules begin that judge the model's own labels, without a neutral band."""
 
 
 def judge(settings: Settings, cases: Sequence[Case], answers: Answers) -> Outcomes:
@@ -35,7 +39,7 @@ def judge(settings: Settings, cases: Sequence[Case], answers: Answers) -> Outcom
     values = np.full(len(cases), np.nan)
     for members in by_group(table, "functionality").values():
         expect = as_set(table[int(members[0])], settings)
-        source = raw if judges_raw(expect) else shown
+        source = raw if expect.rule.startswith(ON_OWN_LABELS) else shown
         rows = rows_of_cases(starts[members], sizes[members])
         block = block_of(source, table, members, rows, sizes[members], expect)
         by_example = values_of(block, expect, settings.slack)
@@ -50,11 +54,6 @@ def judge(settings: Settings, cases: Sequence[Case], answers: Answers) -> Outcom
     errors = _cases_with_errors(rest, starts)
     verdicts[list(errors)], values[list(errors)] = ord("e"), np.nan
     return Outcomes(cases, verdicts.tobytes().decode(), array("d", values), errors)
-
-
-def judges_raw(expect: Expect) -> bool:
-    """Return whether a rule is about the model's own labels, without a neutral band."""
-    return expect.rule.startswith("direction ")
 
 
 def expect_of(case: Case) -> Expect:
@@ -120,8 +119,7 @@ def rows_of(answers: Answers, rows: Integers) -> Answers:
 def rows_of_cases(starts: Integers, sizes: Integers) -> Integers:
     """Return the rows of the examples of some cases, case by case."""
     own_starts = np.cumsum(sizes) - sizes
-    rows: Integers = np.repeat(starts - own_starts, sizes) + np.arange(sizes.sum())
-    return rows
+    return np.repeat(starts - own_starts, sizes) + np.arange(sizes.sum())
 
 
 def _expected(
@@ -186,3 +184,73 @@ def lacks_neutral(answers: Answers, cases: Sequence[Case]) -> bool:
     """Return whether a model of two labels answers a suite of three."""
     suite_labels = cases[0].meta.get("labels") if cases else None
     return suite_labels is not None and (len(answers.labels), len(suite_labels)) == (2, 3)
+
+
+# How far the answer to a failing INV or DIR case moved: P(positive) .90 → .40 (limit ±.10)
+
+SIGNS = {"lower": "−", "less_conf": "−", "higher": "+", "more_conf": "+", "-tol": "−", "tol": "+"}
+"""The end of a rule's name, to the direction in which it limits a change."""
+LIMITS = ("positive_shift", "direction ", "conf_of_", "same_pred_or_conf_change_within_tol")
+"""How the rules begin that limit a change of probability."""
+
+
+def changes(
+    settings: Settings, cases: Sequence[Case], answers: Answers, shown: Answers, outcomes: Outcomes
+) -> list[str | None]:
+    """Return in words the change of the worst example of each failing INV or DIR case; None for other cases.
+
+    Models without probabilities and rules about labels alone have none. `shown` are the answers in the suite's labels.
+    """
+    made: list[str | None] = [None] * len(cases)
+    if answers.probabilities is None:
+        return made
+    table, has_failed = CaseTable.of(cases), hits_of(outcomes.verdicts) == 0
+    starts = np.cumsum(sizes := table.sizes) - sizes
+    for members in by_group(table, "functionality").values():
+        places = members[has_failed[members]]
+        expect = as_set(table[int(members[0])], settings)
+        if not len(places) or not expect.rule.startswith(LIMITS):
+            continue
+        rows = rows_of_cases(starts[places], sizes[places])
+        source = answers if expect.rule.startswith(ON_OWN_LABELS) else shown
+        block = block_of(source, table, places, rows, sizes[places], expect)
+        values = np.nan_to_num(values_of(block, expect, settings.slack), nan=1.0)
+        for place, start, size in zip(places, block.starts, sizes[places], strict=True):
+            worst = start + np.argmin(values[start : start + size])
+            made[place] = _change(block, expect, int(start), int(worst))
+    return made
+
+
+def _change(block: Block, expect: Expect, original: int, row: int) -> str:
+    rule, probabilities = expect.rule, block.probabilities
+    assert probabilities is not None
+    first, last = 0, probabilities.shape[1] - 1
+    sign = next((sign for end, sign in SIGNS.items() if rule.endswith(end)), "+")
+    columns = [int(block.predictions[original])]
+    if rule.startswith("positive_shift"):
+        columns = [last, first]
+    elif rule.startswith("direction not_less_") and not rule.endswith("conf"):
+        columns = [first if rule.endswith("2") else last]
+    elif rule.startswith("conf_of_"):
+        word = rule.removeprefix("conf_of_").rpartition("_not_")[0]
+        columns = columns if word == "original_pred" else [label_index(word, block.labels)]
+    elif rule == "same_pred_or_conf_change_within_tol":
+        sign = "±"
+    known = [column if column <= last else -1 for column in columns]
+    # 0 for a label that the model does not know
+    padded = np.pad(probabilities[[original, row]], ((0, 0), (0, 1)))
+    before, after = (float(chances[0] - chances[1:].sum()) for chances in padded[:, known])
+    name = " − ".join(f"P({block.labels[column]})" for column in columns)
+    return f"{name} {change_words(before, after, expect.tolerance, sign)}"
+
+
+def change_words(low: float, high: float, tolerance: float, sign: str) -> str:
+    """Return a value before and after, with as many digits as show that the limit (+, − or ±) is exceeded."""
+    visible = (n for n in (2, 3, 4) if round(abs(round(high, n) - round(low, n)), 6) > tolerance)
+    digits = next(visible, 2)
+
+    def number(value: float) -> str:
+        return f"{value:.{digits}f}".replace("0.", ".", 1).replace("-", "−")
+
+    limit = f"{sign}{number(tolerance)}" if tolerance else "0"
+    return f"{number(low)} → {number(high)} (limit {limit})"

@@ -6,7 +6,8 @@ nothing to change returns an empty list, None or the text itself, as its docstri
 
 import re
 import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -103,28 +104,13 @@ def change_word(text: str, old: str, new: str) -> str:
     return re.sub(rf"\b{re.escape(old)}\b", lambda _: new, text)
 
 
-def change_names(text: str, rng: Generator, n: int = 3) -> list[Change]:
-    """Return up to n texts with another name of the same kind for the first known one; none if there is none.
+def change_first(kinds: Sequence[Sequence[str]], text: str, rng: Generator, n: int = 3) -> list[Change]:
+    """Return up to n texts with another word of the same kind for the first known one; none if there is none.
 
     >>> import numpy as np
     >>> [change.text for change in change_names("Marta called Ivan.", np.random.default_rng(0), 2)]
     ['Beatriz called Ivan.', 'Joanna called Ivan.']
     """
-    return change_first(text, (WOMEN, MEN), rng, n)
-
-
-def change_places(text: str, rng: Generator, n: int = 3) -> list[Change]:
-    """Return up to n texts with another city or country for the first known one.
-
-    >>> import numpy as np
-    >>> [change.text for change in change_places("The train to Oslo.", np.random.default_rng(0), 2)]
-    ['The train to Lima.', 'The train to Seoul.']
-    """
-    return change_first(text, (CITIES, COUNTRIES), rng, n)
-
-
-def change_first(text: str, kinds: Sequence[Sequence[str]], rng: Generator, n: int) -> list[Change]:
-    """Return up to n texts with another word of the same kind for the first known one; none if there is none."""
     for word in re.findall(r"\w+", text):
         for kind in kinds:
             if word in kind:
@@ -132,6 +118,11 @@ def change_first(text: str, kinds: Sequence[Sequence[str]], rng: Generator, n: i
                 drawn = rng.permutation(len(others))[:n]
                 return [Change(change_word(text, word, others[i]), word, others[i]) for i in drawn]
     return []
+
+
+Changer = Callable[[str, Generator], list[Change]]
+change_names: Changer = partial(change_first, (WOMEN, MEN))
+change_places: Changer = partial(change_first, (CITIES, COUNTRIES))
 
 
 def change_numbers(text: str, rng: Generator, n: int = 3) -> list[Change]:

@@ -173,8 +173,7 @@ def positive_shift(probabilities: Floats | None, original: Integers) -> Floats:
     if probabilities is None:
         return np.full(len(original), np.nan)
     before = probabilities[original]
-    shift: Floats = (before[:, 0] - probabilities[:, 0]) + (probabilities[:, -1] - before[:, -1])
-    return shift
+    return (before[:, 0] - probabilities[:, 0]) + (probabilities[:, -1] - before[:, -1])
 
 
 def shift_not_down(block: Block, expect: Expect, slack: float) -> Floats:

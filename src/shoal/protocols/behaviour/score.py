@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -10,26 +10,15 @@ import numpy as np
 
 from ...core.case_table import CaseTable, by_group
 from ...core.claims import ENOUGH_TEMPLATES
-from ...core.records import Answers, Basis, Case, Finding, Measure, Outcome, Outcomes, verdicts_of
+from ...core.records import Answers, Basis, Case, Finding, Measure, Outcome, verdicts_of
 from ...models.answer_rows import NO_ANSWER as REPLY_UNREAD
 from ...models.prompted.replies import REFUSES, is_refusal
 from ...stats.intervals import cluster_wilson, macro_wilson, wilson
 from ...stats.resampling import cluster_table, errors_of, hits_of, macro_mean, sharing
 from ..base import Built, Scored
 from ..degeneracy import DEGENERATE, degenerate, swapped
-from .expect import Expect
-from .judge import (
-    as_set,
-    block_of,
-    expect_of,
-    judge,
-    judges_raw,
-    lacks_neutral,
-    rows_of,
-    rows_of_cases,
-    with_neutral_band,
-)
-from .rules import Block, Floats, Integers, judges_free_text, label_index, values_of
+from .judge import changes, expect_of, judge, lacks_neutral, rows_of, with_neutral_band
+from .rules import Floats, Integers, judges_free_text
 from .settings import Settings
 from .wording import NO_ANSWER, NO_CASE_ANSWERED, NO_CASE_APPLIES, NOTHING, caveats_note, dead_words
 
@@ -300,88 +289,3 @@ def _with_templates(
         facts["interval over templates"] = list(ends)
         basis = replace(basis, interval_over_templates=ends)
     return replace(row, basis=basis, facts=facts)
-
-
-# How far the answer to a failing INV or DIR case moved: P(positive) .90 → .40 (limit ±.10)
-
-SIGNS = {"lower": "−", "less_conf": "−", "higher": "+", "more_conf": "+", "-tol": "−", "tol": "+"}
-"""The end of a rule's name, to the direction in which it limits a change."""
-LIMITS = ("positive_shift", "direction ", "conf_of_", "same_pred_or_conf_change_within_tol")
-"""How the rules begin that limit a change of probability."""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A probability, or the difference of two, before and after the perturbation."""
-
-    what: tuple[str, ...]
-    """The label whose probability it is; with a second label, whose probability is subtracted."""
-    before: float
-    after: float
-    tolerance: float
-    sign: str
-    """The direction in which the change is limited: "+", "−" or "±"."""
-
-
-def changes(
-    settings: Settings, cases: Sequence[Case], answers: Answers, shown: Answers, outcomes: Outcomes
-) -> list[str | None]:
-    """Return in words the change of the worst example of each failing INV or DIR case; None for other cases.
-
-    Models without probabilities and rules about labels alone have none. `shown` are the answers in the suite's labels.
-    """
-    made: list[str | None] = [None] * len(cases)
-    if answers.probabilities is None:
-        return made
-    table, has_failed = CaseTable.of(cases), hits_of(outcomes.verdicts) == 0
-    starts = np.cumsum(sizes := table.sizes) - sizes
-    for members in by_group(table, "functionality").values():
-        places = members[has_failed[members]]
-        expect = as_set(table[int(members[0])], settings)
-        if not len(places) or not expect.rule.startswith(LIMITS):
-            continue
-        rows = rows_of_cases(starts[places], sizes[places])
-        source = answers if judges_raw(expect) else shown
-        block = block_of(source, table, places, rows, sizes[places], expect)
-        values = np.nan_to_num(values_of(block, expect, settings.slack), nan=1.0)
-        for place, start, size in zip(places, block.starts, sizes[places], strict=True):
-            worst = start + np.argmin(values[start : start + size])
-            made[place] = change_words(_change(block, expect, int(start), int(worst)))
-    return made
-
-
-def _change(block: Block, expect: Expect, original: int, row: int) -> Change:
-    rule, probabilities = expect.rule, block.probabilities
-    assert probabilities is not None
-    first, last = 0, probabilities.shape[1] - 1
-    sign = next((sign for end, sign in SIGNS.items() if rule.endswith(end)), "+")
-    columns = [int(block.predictions[original])]
-    if rule.startswith("positive_shift"):
-        columns = [last, first]
-    elif rule.startswith("direction not_less_") and not rule.endswith("conf"):
-        columns = [first if rule.endswith("2") else last]
-    elif rule.startswith("conf_of_"):
-        word = rule.removeprefix("conf_of_").rpartition("_not_")[0]
-        columns = columns if word == "original_pred" else [label_index(word, block.labels)]
-    elif rule == "same_pred_or_conf_change_within_tol":
-        sign = "±"
-    known = [column if column <= last else -1 for column in columns]
-    padded = np.pad(
-        probabilities[[original, row]], ((0, 0), (0, 1))
-    )  # 0 for a label that the model does not know
-    before, after = (float(chances[0] - chances[1:].sum()) for chances in padded[:, known])
-    return Change(tuple(block.labels[column] for column in columns), before, after, expect.tolerance, sign)
-
-
-def change_words(change: Change) -> str:
-    """Return the values before and after, with as many digits as show that the limit is exceeded."""
-    (label, *minus), low, high = change.what, change.before, change.after
-    visible = (n for n in (2, 3, 4) if round(abs(round(high, n) - round(low, n)), 6) > change.tolerance)
-    digits = next(visible, 2)
-
-    def number(value: float) -> str:
-        return f"{value:.{digits}f}".replace("0.", ".", 1).replace("-", "−")
-
-    name = f"P({label})" + "".join(f" − P({other})" for other in minus)
-    limit = f"{change.sign}{number(change.tolerance)}" if change.tolerance else "0"
-    return f"{name} {number(low)} → {number(high)} (limit {limit})"

@@ -110,10 +110,9 @@ def texts_with_gap(
                 continue
             parts = (template,) if isinstance(template, str) else template
             opened = tuple(
-                re.sub(rf"\{{{name}\}}", GAP, part.replace(f"{{a:{name}}}", f"a {GAP}")) for part in parts
+                part.replace(f"{{a:{name}}}", f"a {GAP}").replace(f"{{{name}}}", GAP) for part in parts
             )
-            as_template = opened[0] if len(opened) == 1 else opened
-            gaps |= dict.fromkeys(filled.texts for filled in fill([as_template], lists, FILLINGS, seed))
+            gaps |= dict.fromkeys(filled.texts for filled in fill([opened], lists, FILLINGS, seed))
     chosen = np.random.default_rng(seed).permutation(len(gaps))[:GAPS]
     return [list(gaps)[place] for place in sorted(chosen.tolist())]
 

@@ -38,6 +38,8 @@ FIELDS = {
 """The names of an example's texts in a suite file, by the first of them."""
 SHARED = ("capability", "type", "expect", "direction")
 """Fields that all rows of a functionality have in common."""
+Opened = dict[str, tuple[Any, ...]]
+"""Functionality to the shared fields of its rows."""
 
 
 def is_generated(path: Path) -> bool:
@@ -71,8 +73,7 @@ def import_suite(
 ) -> tuple[Suite, list[str]]:
     """Read a file of another format and write it as a suite; return the suite, and lines on what is not in it.
 
-    `names` are the suite's names of the file's labels; `by_template` infers the templates of cases; `skip_invalid`
-    leaves invalid rows out.
+    `names` are the suite's names of the file's labels; `by_template` infers the templates of cases.
     """
     _check_target(path, out)
     if path.suffix == ".py" or is_yaml(path) or (is_sheet(path) and not named.all()):
@@ -124,8 +125,7 @@ def suite_from_rows(
 ) -> Suite:
     """Return the suite of checked rows of the suite schema.
 
-    Invalid rows are left out if some are valid and `skip_invalid` is set; else one error lists them all, with
-    `otherwise` as another remedy.
+    One error lists all invalid rows, with `otherwise` as another remedy; `skip_invalid` leaves them out if it can.
     """
     header, names = found.header, found.header.get("label_names")
     suite = Suite(
@@ -138,14 +138,13 @@ def suite_from_rows(
         about = header.get("descriptions")
         texts = about.items() if isinstance(about, dict) else ()
         suite.descriptions = {name: str(text) for name, text in texts}
-    opened: dict[str, tuple[Any, ...]] = {}
+    opened: Opened = {}
     with collector_paused():
         while block := list(islice(found.rows, ROWS_AT_ONCE)):
-            if not _add_block(suite, [row for _, row in block], opened, blank_texts=found.blank_texts):
+            if not _add_block(suite, found, [row for _, row in block], opened):
                 for number, row in block:
                     try:
-                        stripped = _stripped_row(found, number, row)
-                        _add_row(suite, stripped, opened, blank_texts=found.blank_texts)
+                        _add_row(suite, found, _stripped_row(found, number, row), opened)
                     except DataError as problem:
                         found.invalid.add(number, problem)
     if found.invalid.count and not (skip_invalid and suite.cases):
@@ -164,9 +163,7 @@ def suite_from_rows(
     return suite
 
 
-def _add_block(
-    suite: Suite, rows: Sequence[Mapping[str, Any]], opened: dict[str, tuple[Any, ...]], *, blank_texts: bool
-) -> bool:
+def _add_block(suite: Suite, found: SuiteRows, rows: Sequence[Mapping[str, Any]], opened: Opened) -> bool:
     """Add rows column by column; return False, and add none, if one is not valid or not of the usual form.
 
     In the usual form, the functionality is known from earlier rows, and there is no label by example and no meta.
@@ -177,7 +174,7 @@ def _add_block(
         identities = list(map(str, cells.column("case_id", str, int)))
         labels = cells.column("labels", str, int, type(None))
         clusters = [cluster or "" for cluster in cells.column("cluster", str, type(None))]
-        _add_examples(examples, cells.column("examples", list), blank_texts=blank_texts)
+        _add_examples(examples, cells.column("examples", list), blank_texts=found.blank_texts)
     except UnusualError:
         return False
     is_known = list(map(opened.get, names)) == list(zip(*map(cells.column, SHARED), strict=True))
@@ -210,9 +207,7 @@ def _add_examples(examples: Examples, listed: Sequence[list[Any]], *, blank_text
     examples.extend(texts, map(len, listed), len(fields))
 
 
-def _add_row(
-    suite: Suite, row: Mapping[str, Any], opened: dict[str, tuple[Any, ...]], *, blank_texts: bool
-) -> None:
+def _add_row(suite: Suite, found: SuiteRows, row: Mapping[str, Any], opened: Opened) -> None:
     name = _field(row, "functionality")
     about = tuple([row.get(field) for field in SHARED])
     if about != opened.get(name, about):
@@ -222,7 +217,7 @@ def _add_row(
             fix="one functionality has one expectation: give the other cases another name",
         )
     examples = tuple([_example(example) for example in _field(row, "examples")])
-    if not blank_texts and any(not text.strip() for example in examples for text in example):
+    if not found.blank_texts and any(not text.strip() for example in examples for text in example):
         raise DataError("a blank text", fix="fill it in, or take the row out")
     labels = labels_of(row.get("labels"), len(examples))
     meta = {"details": row["meta"]} if row.get("meta") else {}
@@ -297,13 +292,13 @@ def _example(example: Any) -> Example:
     return tuple(example)
 
 
-def write_suite(suite: Suite, path: Path | str, fields: Sequence[str] = ()) -> None:
+def write_suite(suite: Suite, path: Path | str) -> None:
     """Write a suite file; `read_suite` returns the same suite."""
     with writing(Path(path)) as stream:
-        stream.writelines(line + "\n" for line in suite_lines(suite, fields))
+        stream.writelines(line + "\n" for line in suite_lines(suite))
 
 
-def suite_lines(suite: Suite, fields: Sequence[str] = ()) -> Iterator[str]:
+def suite_lines(suite: Suite) -> Iterator[str]:
     """Yield the lines of a suite file: its header, then a case on each."""
     descriptions = {name: suite.descriptions.get(name) for name in suite.functionalities}
     header = {
@@ -315,7 +310,7 @@ def suite_lines(suite: Suite, fields: Sequence[str] = ()) -> Iterator[str]:
     }
     yield json.dumps({key: value for key, value in header.items() if value}, ensure_ascii=False)
     for made in suite.cases:
-        names = fields or example_fields(suite.task, len(made.examples[0]))
+        names = example_fields(suite.task, len(made.examples[0]))
         name = made.groups["functionality"]
         row = {
             "functionality": name,

@@ -120,7 +120,7 @@ def _swap(filled: Filled, what: Placed, words: Words, rng: Generator) -> Iterato
         lists = {**LEXICONS.get(words.language, {}), **words.lists}
         if name not in lists:
             raise what.error(f"no word list {name!r}", nearest(name, lists) or "swap: names")
-        yield from (change.text for change in perturb.change_first(filled.text, (lists[name],), rng, TYPOS))
+        yield from (change.text for change in perturb.change_first((lists[name],), filled.text, rng, TYPOS))
 
 
 def _negation(filled: Filled, *_: object) -> Iterator[str]:

@@ -52,10 +52,33 @@ def view(
     measures: Sequence[Measure],
     findings: Sequence[Finding],
 ) -> list[Section]:
-    """Return a section per result, or, with measures, models side by side."""
+    """Return a section per result, or, with measures, a row per model; in full also every group's rates."""
     if not measures:
         return [section for result in results for section in (_result(result), _details(result))]
-    return _side_by_side(settings, results, measures, findings)
+    rows_of: dict[str, list[Measure]] = {}
+    for row in measures:
+        if "model" in row.groups:
+            rows_of.setdefault(wording.name_of(row), []).append(row)
+    by_name = {name: Measures(rows) for name, rows in rows_of.items()}
+    answer = wording.scores_in_order({name: rows.where("suite score")[0] for name, rows in by_name.items()})
+    what = "models and seeds" if any("seed" in row.groups for row in measures) else "models"
+    title = [Words("behaviour of ", "quiet"), Words(f"{len(by_name)} {what}", "strong")]
+    about = wording.subject(settings, results[0]) if results else ""
+    answers = [f"{name}: {words}" for name, rows in by_name.items() for words in wording.about_labels(rows)]
+    varied = [Text([Words(line)]) for line in wording.sensitivity_lines(measures)]
+    maps = [_heat_map(by_name, "capability", "capabilities")]
+    maps.append(_heat_map(by_name, "functionality", "functionalities"))
+    notes, warnings = [*answers, wording.NOT_TESTED], wording.warnings(results, findings)
+    return [
+        Section(
+            title,
+            [Words(answer, "strong"), Words(about, "quiet")],
+            [*varied, _models(by_name)],
+            notes,
+            warnings,
+        ),
+        Section(title, "", maps, detail="full"),
+    ]
 
 
 # One result
@@ -234,39 +257,6 @@ def _failing(result: Result, rates: Sequence[Measure]) -> Iterator[Block]:
 
 
 # Several models
-
-
-def _side_by_side(
-    settings: Settings | None,
-    results: Sequence[Result],
-    measures: Sequence[Measure],
-    findings: Sequence[Finding],
-) -> list[Section]:
-    """Return a row per model; in full also every capability and functionality."""
-    rows_of: dict[str, list[Measure]] = {}
-    for row in measures:
-        if "model" in row.groups:
-            rows_of.setdefault(wording.name_of(row), []).append(row)
-    by_name = {name: Measures(rows) for name, rows in rows_of.items()}
-    answer = wording.scores_in_order({name: rows.where("suite score")[0] for name, rows in by_name.items()})
-    what = "models and seeds" if any("seed" in row.groups for row in measures) else "models"
-    title = [Words("behaviour of ", "quiet"), Words(f"{len(by_name)} {what}", "strong")]
-    about = wording.subject(settings, results[0]) if results else ""
-    answers = [f"{name}: {words}" for name, rows in by_name.items() for words in wording.about_labels(rows)]
-    varied = [Text([Words(line)]) for line in wording.sensitivity_lines(measures)]
-    maps = [_heat_map(by_name, "capability", "capabilities")]
-    maps.append(_heat_map(by_name, "functionality", "functionalities"))
-    notes, warnings = [*answers, wording.NOT_TESTED], wording.warnings(results, findings)
-    return [
-        Section(
-            title,
-            [Words(answer, "strong"), Words(about, "quiet")],
-            [*varied, _models(by_name)],
-            notes,
-            warnings,
-        ),
-        Section(title, "", maps, detail="full"),
-    ]
 
 
 def _models(by_name: Mapping[str, Measures]) -> Table:

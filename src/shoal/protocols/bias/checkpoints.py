@@ -42,7 +42,7 @@ OTHER_SCORES = (DECIDED, "language modelling score", "icat")
 CURVES = (SCORE, BIAS, *OTHER_SCORES[1:], "effect size", "cluster accuracy", "chance accuracy")
 """Scores that are followed over training."""
 LARGE_SD = 0.025
-"""The paper prints larger SDs in bold."""
+"""Our limit for a large SD: the paper marks some of its SDs and gives no rule."""
 NEAR, FAR = 0.02, 0.05
 """Straddling: one checkpoint within 2 points of one half, another at least 5 points above it."""
 ROUNDING = 1e-9

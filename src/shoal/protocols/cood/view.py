@@ -26,7 +26,7 @@ from . import wording
 from .grid import CELLS, KINDS, ROLES, Kind, target
 from .score import SETUP, setup_of
 from .settings import SLOT, Settings
-from .wording import find_measure, has_learnt
+from .wording import cell_accuracy, find_measure, has_learnt
 
 TONES: dict[Kind, Tone] = {"ID": "second", "COOD": "first", "OOD": "third"}
 VERDICTS: dict[str, Tone] = {"shortcut": "bad", "combines": "good"}
@@ -45,17 +45,13 @@ def sections(
     return [*shown, *([_cells(results)] if results else [])]
 
 
-def _accuracy(measures: Measures, setup: Groups, cell: str) -> Measure:
-    return find_measure(measures, "accuracy", setup, cell=cell, kind=CELLS[cell])
-
-
 # One job
 
 
 def _summary(result: Result) -> Section:
     checks = [check for check in result.job.get("checks", ()) if check["ok"] is False]
     settings, measures = result.job["settings"], result.measures
-    tested, chosen = _accuracy(measures, {}, "fst/fst"), find_measure(measures, "chosen epoch", {})
+    tested, chosen = cell_accuracy(measures, {}, "fst/fst"), find_measure(measures, "chosen epoch", {})
     control = settings["control"][0]
     title = [Words("COOD test of ", "quiet"), Words(str(result.job["model"]), "strong")]
     title += [Words(f"   control: {control}", ("strong", "doubt"))] * (control != "none")
@@ -66,7 +62,7 @@ def _summary(result: Result) -> Section:
         )
     answer = [piece for finding in result.findings for piece in [*_sentence(finding), Words("\n")]]
     dropped = find_measure(measures, "texts left out", {})
-    errors = sum(_accuracy(measures, {}, cell).errors for cell in CELLS)
+    errors = sum(cell_accuracy(measures, {}, cell).errors for cell in CELLS)
     notes = [wording.excluded_texts_note(dropped)] if dropped.value else []
     notes += [wording.unanswered_note(errors)] if errors else []
     return Section(
@@ -92,7 +88,7 @@ def _matrix(result: Result) -> Table:
     for y in ROLES:
         cells: list[Cell] = [Words(about["roles"][y], "strong")]
         for cell in (f"{y}/{t}" for t in ROLES):
-            kind, row = CELLS[cell], _accuracy(result.measures, {}, cell)
+            kind, row = CELLS[cell], cell_accuracy(result.measures, {}, cell)
             cells.append(Number(row, ("strong", TONES[kind]), kind, "value and interval"))
         rows.append(Row(cells))
     titles = ["text is …", *(template.replace(SLOT, about["words"][t]) for t in ROLES)]
@@ -162,7 +158,7 @@ def _grid(measures: Measures, probes: Sequence[Groups], classes: Groups) -> Heat
     cells, marks = {}, {}
     for row, (setup, y) in enumerate(product(probes, ROLES)):
         for column, t in enumerate(ROLES):
-            cells[row, column] = _accuracy(measures, setup, f"{y}/{t}")
+            cells[row, column] = cell_accuracy(measures, setup, f"{y}/{t}")
             marks[row, column] = CELLS[f"{y}/{t}"]
     rows = [(f"{classes[y]} text", _setup_name(setup)) for setup in probes for y in ROLES]
     columns = [(f"statement: {classes[t]}", "") for t in ROLES]

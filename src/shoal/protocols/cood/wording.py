@@ -55,7 +55,7 @@ def verdict(
     if seen.value is None or unseen.value is None or over_half is None:
         return _finding("no answer", ": combining cannot be judged.", groups)
     if not has_learnt(measures, groups):
-        cells = [_id_cell(measures, cell, groups) for cell in cells_of("ID")]
+        cells = [cell_accuracy(measures, groups, cell) for cell in cells_of("ID")]
         worst = min(cells, key=lambda row: row.value or 0)
         text = (
             f': {_value(seen)} % are right, {_value(worst)} % in "{names[worst.groups["cell"]]}"; '
@@ -64,7 +64,7 @@ def verdict(
         return _finding("not solved" if shots else "not learnt", text, groups, seen, worst)
     low, high = over_half
     kind = "shortcut" if high < 0 else "combines" if low > 0 else "between"
-    largest = sum(_id_cell(measures, cell, groups).value or 0.0 for cell in ("fst/fst", "sec/sec")) / 2
+    largest = sum(cell_accuracy(measures, groups, cell).value or 0.0 for cell in ("fst/fst", "sec/sec")) / 2
     above = (beyond.value or 0.0) - largest / 2
     points = quantity(beyond)
     ends = " to ".join(shown(end, points, signed=True) for end in (low, high))
@@ -84,7 +84,7 @@ def has_learnt(measures: Measures, groups: Mapping[str, str]) -> bool:
     A model that answers "inconsistent" too often, for lack of training, is right on COOD by accident.
     """
     mean = find_measure(measures, "accuracy", groups, kind="ID")
-    cells = [_id_cell(measures, cell, groups).value or 0.0 for cell in cells_of("ID")]
+    cells = [cell_accuracy(measures, groups, cell).value or 0.0 for cell in cells_of("ID")]
     return (mean.value or 0.0) >= LEARNT and min(cells) > 0.5
 
 
@@ -95,8 +95,9 @@ def find_measure(measures: Measures, name: str, setup: Mapping[str, str], **grou
     return next(rows, Measure(name, None, 0, wanted))
 
 
-def _id_cell(measures: Measures, cell: str, groups: Mapping[str, str]) -> Measure:
-    return find_measure(measures, "accuracy", groups, cell=cell, kind="ID")
+def cell_accuracy(measures: Measures, setup: Mapping[str, str], cell: str) -> Measure:
+    """Return the accuracy of a cell."""
+    return find_measure(measures, "accuracy", setup, cell=cell, kind=CELLS[cell])
 
 
 def _finding(kind: str, text: str, groups: Mapping[str, str], *measures: Measure) -> Finding:

@@ -243,46 +243,32 @@ def _seed_measures(table: PatternTable) -> Iterator[Measure]:
 
 
 def _condition_measures(table: PatternTable, condition: Condition) -> Iterator[Measure]:
-    """Yield sample and pattern accuracy of one condition, the curve, the references and the drop."""
+    """Yield sample and pattern accuracy of one condition, both over thresholds and if independent, and the drop."""
+    groups, errors = condition.groups, condition.errors
     if not condition.problems:
-        yield Measure("sample accuracy", None, 0, condition.groups, errors=condition.errors)
+        yield Measure("sample accuracy", None, 0, groups, errors=errors)
         return
-    yield _sample_accuracy(table, condition)
-    for threshold in table.thresholds:
-        yield _pattern_accuracy(table, condition, threshold)
-    yield from _references(table, condition)
-    yield from _drop(table, condition)
-
-
-def _sample_accuracy(table: PatternTable, condition: Condition) -> Measure:
     right, n = condition.right.mean(axis=1), condition.n.mean(axis=1)
     basis = table.fill(condition.column(SHARE), condition, right / n.sum())
     interval = cluster_wilson(ClusterTable(*distinct_rows(sum_by_cluster([right, n], condition.clusters))))
-    return Measure(
-        "sample accuracy", float(right.sum() / n.sum()), condition.problems, condition.groups, interval,
-        f"wilson over {table.unit}", errors=condition.errors, basis=basis, facts={"variants": float(n.sum())},
+    yield Measure(
+        "sample accuracy", float(right.sum() / n.sum()), condition.problems, groups, interval,
+        f"wilson over {table.unit}", errors=errors, basis=basis, facts={"variants": float(n.sum())},
     )  # fmt: skip
-
-
-def _pattern_accuracy(table: PatternTable, condition: Condition, threshold: float) -> Measure:
-    solved = (condition.right >= needed(threshold, condition.n)).mean(axis=1)
-    basis = Basis()
-    if threshold in table.headline:
-        basis = table.fill(condition.column(f"{SOLVED} {threshold:g}"), condition, solved / len(solved))
-    headline = threshold == table.settings.threshold and dict(condition.groups) == table.base
-    return table.rate(
-        "pattern accuracy", solved, condition.clusters, condition.at(threshold),
-        errors=condition.errors, basis=basis, headline=headline,
-    )  # fmt: skip
-
-
-def _references(table: PatternTable, condition: Condition) -> Iterator[Measure]:
-    """Yield pattern accuracy if variants were independent."""
-    n, accuracies = condition.n[:, 0], condition.right.sum(axis=0) / condition.n.sum(axis=0)
     for threshold in table.thresholds:
-        expected = np.mean([independence_reference(n, accuracy, threshold) for accuracy in accuracies])
-        groups = condition.at(threshold)
-        yield Measure("independence reference", float(expected), condition.problems, groups)
+        solved = (condition.right >= needed(threshold, condition.n)).mean(axis=1)
+        basis, at = Basis(), condition.at(threshold)
+        if threshold in table.headline:
+            basis = table.fill(condition.column(f"{SOLVED} {threshold:g}"), condition, solved / len(solved))
+        more = {"errors": errors, "basis": basis}
+        headline = threshold == table.settings.threshold and dict(groups) == table.base
+        yield table.rate("pattern accuracy", solved, condition.clusters, at, headline=headline, **more)
+    accuracies = condition.right.sum(axis=0) / condition.n.sum(axis=0)
+    for threshold in table.thresholds:
+        shares = [independence_reference(condition.n[:, 0], each, threshold) for each in accuracies]
+        at = condition.at(threshold)
+        yield Measure("independence reference", float(np.mean(shares)), condition.problems, at)
+    yield from _drop(table, condition)
 
 
 def _drop(table: PatternTable, condition: Condition) -> Iterator[Measure]:

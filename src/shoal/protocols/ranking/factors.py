@@ -26,26 +26,22 @@ FEATURE = "feature"
 REACH = 2
 """Words on either side of the annotated word that belong to its window."""
 CONTROL_WORDS = frozenset(
-    word
-    for line in (
-        "if unless after before because although though since while hoped claimed thought believed said",
-        "assumed forgot learned remembered knew or and supposedly probably maybe hopefully certainly",
-        "definitely clearly obviously suddenly",
-    )
-    for word in line.split()
+    """
+    if unless after before because although though since while hoped claimed thought believed said
+    assumed forgot learned remembered knew or and supposedly probably maybe hopefully certainly
+    definitely clearly obviously suddenly
+    """.split()  # noqa: SIM905 (a list of words reads better as text)
 )
 """From HANS's templates for the constituent heuristic."""
 FUNCTION_WORDS = frozenset(
-    word
-    for line in (
-        "a an the this that these those some any no each every all both of in on at by for from to into onto",
-        "with without about as than then over under between among through during before after since until",
-        "against and or but nor so if when while because although though unless whether is are was were be",
-        "been being am do does did done has have had having can could will would shall should may might must",
-        "not n't i you he she it we they me him her us them my your his its our their mine yours hers ours",
-        "theirs who whom whose which what where why how there here",
-    )
-    for word in line.split()
+    """
+    a an the this that these those some any no each every all both of in on at by for from to into onto
+    with without about as than then over under between among through during before after since until
+    against and or but nor so if when while because although though unless whether is are was were be
+    been being am do does did done has have had having can could will would shall should may might must
+    not n't i you he she it we they me him her us them my your his its our their mine yours hers ours
+    theirs who whom whose which what where why how there here
+    """.split()  # noqa: SIM905 (a list of words reads better as text)
 )
 
 Positions = list[int]
@@ -79,8 +75,11 @@ class Factor:
         if self.from_answers is not None:
             return self.from_answers(cases, answers)
         assert self.from_words is not None
-        pairs = zip(cases, attributions, strict=True)
-        return [None if row is None else self.from_words(case, row) for case, row in pairs]
+        texts = 1 if self.from_words is window else 2  # all others compare two texts
+        return [
+            self.from_words(case, row) if row is not None and len(case.examples[0]) >= texts else None
+            for case, row in zip(cases, attributions, strict=True)
+        ]
 
 
 # Factors from answers
@@ -325,15 +324,8 @@ def outside_common(first: Sequence[str], second: Sequence[str]) -> tuple[Positio
 # All factors
 
 
-def _of_text(name: str, about: str, function: FromWords) -> Factor:
+def _from_words(name: str, about: str, function: FromWords) -> Factor:
     return Factor(name, "worse", about, from_words=function)
-
-
-def _of_pair(name: str, about: str, function: FromWords) -> Factor:
-    def value(case: Case, attribution: Attribution) -> float | None:
-        return function(case, attribution) if len(case.examples[0]) > 1 else None
-
-    return Factor(name, "worse", about, from_words=value)
 
 
 FACTORS = {
@@ -342,17 +334,19 @@ FACTORS = {
         Factor("ACC", "better", "accuracy on the probe set", is_right),
         Factor("CONF", "better", "probability of the predicted label", confidence),
         Factor("CONF-GT", "better", "probability of the true label", true_label_probability),
-        _of_text("IRREG", "minus the weight around the annotated irregular verb", window),
-        _of_text("VERB", "minus the weight around the annotated main verb", window),
-        _of_text("ADJ", "minus the weight around the annotated adjective", window),
-        _of_pair("SUM-DIFF", "weight of the first text minus the second", sum_difference),
-        _of_pair("MAX-DIFF", "largest weight in the first text minus the second", max_difference),
-        _of_pair("INDEX-DIFF", "weight of shared words, first text minus second", index_difference),
-        _of_pair("SUBSEQUENCE", "weight of the second text inside the first", subsequence),
-        _of_pair("FIRST-TOK", "weight of the first separator of a pair", first_separator),
-        _of_pair("CONST", "minus the weight of words such as unless, if, or", control_words),
-        _of_pair("SWAP-AVG", "minus the mean weight of swapped words", swapped_mean),
-        _of_pair("SWAP-MAX-DIFF", "largest weight of a swapped word, first text minus second", swapped_max),
+        _from_words("IRREG", "minus the weight around the annotated irregular verb", window),
+        _from_words("VERB", "minus the weight around the annotated main verb", window),
+        _from_words("ADJ", "minus the weight around the annotated adjective", window),
+        _from_words("SUM-DIFF", "weight of the first text minus the second", sum_difference),
+        _from_words("MAX-DIFF", "largest weight in the first text minus the second", max_difference),
+        _from_words("INDEX-DIFF", "weight of shared words, first text minus second", index_difference),
+        _from_words("SUBSEQUENCE", "weight of the second text inside the first", subsequence),
+        _from_words("FIRST-TOK", "weight of the first separator of a pair", first_separator),
+        _from_words("CONST", "minus the weight of words such as unless, if, or", control_words),
+        _from_words("SWAP-AVG", "minus the mean weight of swapped words", swapped_mean),
+        _from_words(
+            "SWAP-MAX-DIFF", "largest weight of a swapped word, first text minus second", swapped_max
+        ),
         Factor("RANDOM", "", "a coin flip for each pair and probe set", order=coin_flips),
         Factor("GUESS", "", "one model first, the others in random order", expected=guess),
     )

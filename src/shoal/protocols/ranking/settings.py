@@ -46,7 +46,8 @@ class Dose:
 class Train(TrainConfig):
     """A family of models, trained from the same weights with doses of the new domain (`[ranking.train]`).
 
-    Defaults are the paper's Table 6: its warm-up is a tenth of the steps, except for HANS (`warm_up = 500`).
+    Defaults are the paper's Table 6: its warm-up is a tenth of the steps, except for HANS (`warm_up = 500`) and two of
+    the PAWS models (`warm_up = 1200`).
     """
 
     on: str = "signals:MORPH:ambiguous"

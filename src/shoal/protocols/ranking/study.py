@@ -229,8 +229,7 @@ def pool(
 ) -> list[Measure]:
     """Return each factor's few-shot accuracy over the pairs of models of all data sets (the paper's Table 3).
 
-    Factors that some data set lacks are left out. `own` names a factor for each data set; SET-DEPENDENT has their
-    mean.
+    Factors that some data set lacks are left out. SET-DEPENDENT pools the factors that `own` names by data set.
     """
     tables: dict[str, dict[str, Measure]] = {}
     for name, rows in studies.items():

@@ -25,6 +25,7 @@ from ...core.views import (
     Words,
     strip_table,
 )
+from ..behaviour.wording import failed_checks
 from . import wording
 from .build import TIMES
 from .factors import FACTORS
@@ -78,13 +79,8 @@ def _alone(result: Result) -> Section:
         text=Words(_examples(result), "quiet"),
         blocks=[Table(columns, rows)],
         notes=[wording.ALONE_NOTE],
-        warnings=_failed_checks(result),
+        warnings=[f"{name}: {detail}" for name, detail in failed_checks(result)],
     )
-
-
-def _failed_checks(result: Result) -> list[str]:
-    checks = [check for check in result.job.get("checks", ()) if check["ok"] is False]
-    return [f"{check['name']}: {check['detail']}" for check in checks]
 
 
 def _examples(result: Result) -> str:
@@ -111,9 +107,9 @@ def _order(results: Sequence[Result], rows: Measures, findings: Sequence[Finding
         blocks=blocks,
         notes=[wording.STATED_NOTE, wording.DECIDED_NOTE, wording.ALONE_COUNTS_NOTE] if has_order else [],
         warnings=[
-            f"{name}: {check}"
-            for name, result in zip(contenders(results), results, strict=True)
-            for check in _failed_checks(result)
+            f"{model}: {name}: {detail}"
+            for model, result in zip(contenders(results), results, strict=True)
+            for name, detail in failed_checks(result)
         ],
     )
 

@@ -156,17 +156,15 @@ def _set(records: Records, name: str, place: int, value: Any, number: int) -> No
     try:
         score = float(grade)
     except (TypeError, ValueError, OverflowError):
-        score = None
-    if score is None:
         records.ungradable.setdefault(name, f"{value!r:.40} in row {number}")
-    elif abs(score) < LARGEST:
-        column[place] = score
-    else:
+        return
+    if not abs(score) < LARGEST:
         raise DataError(
             f"{records.path}, row {number}: {name} is {score}",
             why="scores are finite numbers; NaN would count as neither pass nor fail",
             fix="leave the score empty and write the reason into a field error, or score the sample again",
         )
+    column[place] = score
 
 
 def _group(records: Records, number: int, row: Any, name: str, alike: Alike, *, is_error: bool) -> str:

@@ -4,7 +4,7 @@ Where a case asks two questions of one passage, both must be right: pointing at 
 Elsewhere each question is a case, and as many answers stand first as last.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import permutations
 
 import numpy as np
@@ -263,9 +263,7 @@ def a_polite_question_changes_nothing() -> Iterator[Case]:
         yield case((text, question), *((text, variant) for variant in variants), cluster=template)
 
 
-def substituted(
-    change: Callable[[str, np.random.Generator], list[perturb.Change]], seed: int
-) -> Iterator[Case]:
+def substituted(change: perturb.Changer, seed: int) -> Iterator[Case]:
     """Passages with a question, and the same with a word replaced in both."""
     rng = np.random.default_rng(seed)
     for text, question, template in passages():

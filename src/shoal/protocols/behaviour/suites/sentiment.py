@@ -1,6 +1,6 @@
 """A sentiment suite: abilities of a reader of reviews beyond the words of praise and blame."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -428,9 +428,7 @@ def gender_changes_nothing() -> Iterator[Case]:
 # Named entities
 
 
-def renamed(
-    change: Callable[[str, np.random.Generator], list[perturb.Change]], seed: int, *templates: str
-) -> Iterator[Case]:
+def renamed(change: perturb.Changer, seed: int, *templates: str) -> Iterator[Case]:
     """Opinions, and the same with another name, place or number."""
     rng = np.random.default_rng(seed)
     for template in templates:
