@@ -141,6 +141,12 @@ def test_an_interrupted_write_leaves_what_was_there(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_name_that_no_file_can_have_is_no_file(tmp_path):
+    for name in ("a\0b", "x" * 5000):
+        with pytest.raises(DataError, match="no such file"):
+            lines_of(tmp_path / name)
+
+
 def test_folders_and_links_that_lead_nowhere_are_refused_in_words(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "to-folder").symlink_to(tmp_path / "folder")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from by_hand import by_hand
 
-from shoal import ShoalError
+from shoal import Answers, ShoalError
 from shoal.explaining import explain
 from shoal.explaining.attributions import ExplainConfig, word_spans
 from shoal.explaining.copies import copies_of
@@ -76,6 +76,22 @@ def test_an_explanation_does_not_depend_on_what_else_is_explained(method):
         assert alone.values.tolist() == explained.values.tolist()
     (other,) = explain(wrap(Counting()), [(texts[0],)], method, replace(how, seed=4))
     assert method == "shapley" or other.values.tolist() != together[0].values.tolist()
+
+
+def test_a_model_that_changes_the_order_of_its_labels_is_refused():
+    class Turning:
+        labels = ("no", "yes")
+
+        def classify(self, examples, labels):
+            self.labels = self.labels[::-1]
+            return Answers(
+                self.labels, np.zeros(len(examples), np.int64), np.tile([0.9, 0.1], (len(examples), 1))
+            )
+
+    copies = copies_of(Turning(), [("a good film",)], None, ExplainConfig())
+    copies.ask([np.ones((1, 3), bool)])
+    with pytest.raises(ShoalError, match="changes its labels from yes, no to no, yes"):
+        copies.ask([np.ones((1, 3), bool)])
 
 
 @pytest.mark.parametrize("has_mask", [True, False])

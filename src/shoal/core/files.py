@@ -81,8 +81,8 @@ def first_bytes(path: Path, size: int) -> bytes:
         return _read(stream, size, path)
 
 
-is_file, is_folder = os.path.isfile, os.path.isdir
-"""Unlike the methods of a path, False for names that are too long."""
+is_file, is_folder, _exists = os.path.isfile, os.path.isdir, os.path.exists
+"""Unlike the methods of a path, False for names that no file can have, such as one that is too long."""
 SPLIT = "?split="
 
 
@@ -420,7 +420,7 @@ def stands_alone(path: Path) -> bool:
 
 
 def _is_special(path: Path) -> bool:
-    return os.access(path, os.F_OK) and not is_file(path) and not is_folder(path)
+    return _exists(path) and not is_file(path) and not is_folder(path)
 
 
 def sweep(folder: Path, name: str = "*") -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.errors import ModelError
+from ..core.errors import ModelError, some
 from ..core.records import Example
 from ..models.asking import classify_safely
 from ..models.batching import Questions, batch_plan
@@ -220,6 +220,11 @@ class TextCopies:
                 f"{self.model!r} gives labels without probabilities",
                 why="attributions explain the probability of a label",
                 fix="return the probabilities of all labels: an array (examples, labels)",
+            )
+        if self.labels and answers.labels != self.labels:
+            raise ModelError(
+                f"{self.model!r} changes its labels from {some(self.labels)} to {some(answers.labels)}",
+                fix="return the same labels in the same order every time",
             )
         self.labels = answers.labels
         return answers.probabilities

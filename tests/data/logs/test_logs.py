@@ -12,6 +12,7 @@ from click.testing import CliRunner
 import shoal
 from shoal.cli import main
 from shoal.core.errors import DataError
+from shoal.data.logs import open_log
 from shoal.models import load_model
 from shoal.protocols.behaviour.build import load_suite
 from shoal.protocols.scores import graded_results
@@ -226,6 +227,14 @@ def archive(path: Path, samples: dict[str, object], header: dict[str, object] | 
 
 def sample(identity: int, value: object = "C") -> dict[str, object]:
     return {"id": identity, "epoch": 1, "input": "a", "target": "b", "scores": {"match": {"value": value}}}
+
+
+def test_a_letter_is_a_choice_even_where_another_choice_is_that_letter(tmp_path):
+    asked = {**sample(1, "C"), "target": "A", "choices": ["C", "B", "A"]}
+    asked["scores"] = {"choice": {"value": "C", "answer": "B"}}
+    log = open_log(archive(tmp_path / "a.eval", {"samples/1_epoch_1.json": asked}))
+    _, _, question = next(log.questions())
+    assert (question.label, question.answer) == ("C", "B")
 
 
 def test_samples_that_a_stopped_run_lacks_are_errors(tmp_path):

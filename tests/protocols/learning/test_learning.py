@@ -148,7 +148,17 @@ def test_the_iid_score_inside_g_can_be_the_mean_over_the_held_out_models():
     assert one(mean, "G", config="iid>suite", hold_out="functionality").value == pytest.approx(0.5)
     assert one(mean, "iid score", hold_out="functionality").value == pytest.approx(0.5)
     assert one(mean, "G", config="iid>suite", hold_out="seen").value == pytest.approx(2 / 3)
+    assert "mean over the held-out" in one(mean, "G", config="iid>suite", hold_out="functionality").note
     assert 0 < p_of(mean, "functionality") <= 1
+
+
+def test_the_scores_of_a_single_fold_say_so():
+    suite = {name: [1, 0] for name in NAMES}
+    results = [iid_job(suite, [1, 1]), job(suite, [1, 0], hold_out="capability", fold="neg")]
+    found = compared(table(hold_out=("capability",), fold="neg"), results, planned={"capability": ["neg"]})
+    assert one(found, "G", config="iid", hold_out="capability").note.startswith("only on neg")
+    assert one(found, "G", config="iid>suite", hold_out="capability").note.startswith("only without neg")
+    assert [row.groups.keys() for row in found.where("mean over methods")] == [{"config", "column"}] * 2
 
 
 def test_functionalities_without_a_pass_rate_in_some_row_are_left_out_of_all():

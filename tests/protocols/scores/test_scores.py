@@ -147,6 +147,12 @@ def test_epochs_with_gaps_count_every_answer_whatever_the_order(tmp_path_factory
     assert result.measures[0].value == pytest.approx(sum(means) / len(means))
 
 
+def test_an_error_counts_although_the_first_rows_have_none(tmp_path):
+    rows = [*graded({str(number): 1 for number in range(40)}), {"id": "x", "score": 0, "error": "timeout"}]
+    (result,) = graded_results([write(tmp_path / "a.jsonl", rows)])
+    assert (result.measures[0].value, result.measures[0].errors) == (1.0, 1)
+
+
 def test_a_score_that_is_not_finite_is_an_error(tmp_path):
     path = tmp_path / "a.csv"
     for score in ("nan", "-inf", "1e308"):

@@ -148,6 +148,7 @@ def graded_samples(path: Path, options: Mapping[str, str]) -> Iterator[tuple[int
         )
     fields = {field: _first(columns, names) for field, names in USUAL.items()}
     fields["run"] = options.get("run") or fields["run"]
+    fields["error"] = fields["error"] or "error"  # JSON may have it in later rows only
     for number, row in table.rows:
         key = value_at(row, identity)
         if key in (None, "") or key != key:

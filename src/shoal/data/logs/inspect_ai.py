@@ -15,7 +15,7 @@ from typing import Any
 from ...core.errors import DataError, errors_at, import_library
 from ...core.files import LARGEST_WHOLE, most_unzipped, parse_json, swollen
 from ..tables import named_errors
-from .samples import Log, Row, Sample, as_text, case_of, is_object
+from .samples import Log, Row, Sample, as_text, case_of, is_object, question_of
 
 ZIP = b"PK\x03\x04"
 ZSTANDARD = 93
@@ -170,4 +170,5 @@ LOG = Log(
     _rows,
     lambda value: is_object(value, "eval", "status") and "samples" not in value,
     "inspect log dump FILE, without --header-only",
+    question=lambda row, sample: question_of(sample, lettered=True),  # multiple_choice() asks for letters
 )

@@ -92,16 +92,18 @@ def with_choices(texts: tuple[str, ...], choices: Sequence[str]) -> tuple[str, .
     return (*texts[:-1], "\n".join([*texts[-1:], *listed]))
 
 
-def question_of(sample: Sample) -> Question:
-    """Return a sample of one text as a labelled case; its target is a choice's text, number from 0, or letter."""
-    choices, answer, label = sample.choices, sample.answer.strip(), sample.target.strip()
+def question_of(sample: Sample, *, lettered: bool = False) -> Question:
+    """Return a sample of one text as a labelled case; its target is a choice's text, number from 0, or letter.
+
+    A letter that is also the text of a choice is the text, or with `lettered` the letter.
+    """
+    choices, answer = sample.choices, sample.answer.strip()
+    own = {choice: choice for choice in choices}
     numbers = {str(at): choice for at, choice in enumerate(choices)}
     letters = {choice_letter(at): choice for at, choice in enumerate(choices)}
-    if label not in choices:
-        label = {**letters, **numbers}.get(label, sample.target)
-    return Question(
-        (sample.text,), label, answer if answer in choices else letters.get(answer, answer), choices
-    )
+    named = own | letters if lettered else letters | own
+    label = (numbers | named).get(sample.target.strip(), sample.target)
+    return Question((sample.text,), label, named.get(answer, answer), choices)
 
 
 def as_text(value: Any) -> str:

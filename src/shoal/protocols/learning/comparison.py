@@ -187,7 +187,13 @@ class ModelTable:
 
     def _scoped(self, row: Measure, scenario: Scenario) -> Measure:
         """Return a mean over seeds with its scope (`docs/method/beyond.md` 7.3)."""
-        return row.with_note("; ".join(reach_so_far(len(scenario.seeds), len(self.trainings.seeds))))
+        parts = list(reach_so_far(len(scenario.seeds), len(self.trainings.seeds)))
+        if scenario.hold_out in HOLD_OUTS[1:]:
+            if self.settings.fold:
+                parts.insert(0, f"only {'on' if scenario.is_baseline else 'without'} {self.settings.fold}")
+            if self.trainings.iid_of_held_out and not scenario.is_baseline:
+                parts.append("i.i.d. score: mean over the held-out models")
+        return row.with_note("; ".join(parts))
 
     # Rates
 
@@ -341,8 +347,8 @@ def means_over_methods(rows: Sequence[TableRow]) -> Iterator[Measure]:
             )
             if gain is not None:
                 score = "iid score" if column == IID_COLUMN else "G"
-                groups |= {"score": OVER_METHODS}
-                yield Measure("difference", gain, len(cells), groups, of=score)
+                scored = groups | {"score": OVER_METHODS}
+                yield Measure("difference", gain, len(cells), scored, of=score)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
