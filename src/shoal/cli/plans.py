@@ -56,7 +56,7 @@ def run(plan: Path, into: Path, again: bool, as_json: bool, **how: Any) -> None:
     from ..runs.scoring import compare_results, results_by_protocol
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
-    from .views import finished_words, next_words, spending_words, with_short_names
+    from .views import finished_words, next_commands, spending_words, with_short_names
 
     store, wanted = RunStore(into), read_plan(plan)
     jobs = check_plan(wanted)
@@ -92,7 +92,7 @@ def run(plan: Path, into: Path, again: bool, as_json: bool, **how: Any) -> None:
         is_queried = todo or again or how["retry_errors"]
         if is_queried and (words := spending_words((job.model, store.spent(job.id)) for job in jobs)):
             click.echo(f"\nSpent: {words}")
-        click.echo(next_words(results, plan, into))
+        click.echo(next_commands(results, plan, into))
 
 
 @click.command()

@@ -74,8 +74,8 @@ def cost_words(cost: float, currency: str) -> str:
     return f"{amount} {currency or 'in the currency of price='}"
 
 
-def next_words(results: Mapping[str, Sequence[Result]], plan: Path, into: Path) -> str:
-    """Return the commands that show failing cases and write the page."""
+def next_commands(results: Mapping[str, Sequence[Result]], plan: Path, into: Path) -> str:
+    """Return the last line of `run`: the commands that show failing cases and write the page."""
     every = [result for rows in results.values() for result in rows]
     failing = next((result for result in every if "0" in verdicts_of(result.outcomes)), None)
     job = str((failing or every[0]).job["id"]).rpartition("-")[2]

@@ -45,7 +45,7 @@ class Quantity:
 
     @property
     def column(self) -> str:
-        """Return the column of the results whose mean the measure is; empty if it counts passes."""
+        """Return the name of the result column that the measure averages; empty if it counts passes."""
         return self.measure.basis.column
 
     def template_sizes(self, clusters: Integers | None, values: Floats) -> Integers:
@@ -179,7 +179,7 @@ class Sides:
 
 
 def sides_of(a: Sequence[Result], b: Sequence[Result], column: str = "") -> Sides:
-    """Return both sides on the cases of A, by outcomes or a column; an error names what differs."""
+    """Return the outcomes of A and B, or a column of scores, on the cases of A; raise if B has other cases."""
     _same_settings(a, b)
     cases, hits, failed = a[0].cases, [], []
     for side, results in (("A", a), ("B", b)):

@@ -48,7 +48,7 @@ class Question:
     """The option that names the stereotyped group, None if that is not exactly one."""
 
     @property
-    def biased(self) -> int | None:
+    def biased_option(self) -> int | None:
         """Return the option that agrees with the stereotype: the target if the question is negative, else the other."""
         if self.target is None or self.negative:
             return self.target

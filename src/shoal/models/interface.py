@@ -161,7 +161,7 @@ class WordFiller(Protocol):
     """A model that suggests words for blanks."""
 
     def fill_words(self, blanks: Sequence[Blank], k: int) -> list[Fillers]:
-        """Return the words among the k most probable items of each blank, ignoring case."""
+        """Return the whole words among the k most probable tokens of each blank, ignoring case."""
 
 
 @runtime_checkable

@@ -43,7 +43,7 @@ class Training:
 
 
 def training_of(job: Job) -> Training | None:
-    """Return the training of a job; None if it queries the model as it is."""
+    """Return the training stages of a job; None if the job queries the model without training it."""
     if "training" not in job.identity:
         return None
     recipe = job.recipe or find_protocol(job.protocol).recipe(job.settings, job.model)

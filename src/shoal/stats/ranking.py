@@ -118,9 +118,10 @@ def few_shot_accuracy(order: Floats, truth: ArrayLike) -> float:
 
 
 def guess(truth: ArrayLike) -> float:
-    """Return the expected accuracy if one model is put first and the others in random order.
+    """Return the share of model pairs that a ranker orders correctly if it knows one model only (GUESS).
 
-    The mean over models of max(e, 1 - e), where e is the expected accuracy if that model comes first.
+    It knows whether that model is closer to the best or to the worst, and orders the others at random. The result is
+    the mean over models of max(e, 1 - e), where e is the share of correct pairs if that model comes first.
 
     >>> round(guess([0.9, 0.7, 0.4]), 4)
     0.7222

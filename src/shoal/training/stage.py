@@ -25,7 +25,7 @@ Progress = Callable[[str, int, int], None]
 
 
 def silent(*_: object) -> None:
-    """Do nothing, such as with progress."""
+    """Ignore reports of progress, while cases are built and models are trained."""
 
 
 Mark = Callable[[str], None]

@@ -120,7 +120,7 @@ def test_the_target_is_found_by_name_by_part_and_by_another_word(tmp_path):
     path = write(tmp_path / "Age.jsonl.gz", rows, join="")  # one object behind the other
     found = read_questions(path)
     assert [one.target for one in found] == [0, 0, 1, None, 0, 1, 0, 1, 1, 0, 2, None, None]
-    assert [one.biased for one in found[:5]] == [0, 0, 1, None, 2]
+    assert [one.biased_option for one in found[:5]] == [0, 0, 1, None, 2]
 
 
 def test_stored_answers_are_options_and_the_rest_is_counted_with_both_bounds(tmp_path):

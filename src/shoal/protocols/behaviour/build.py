@@ -184,7 +184,7 @@ def mend_cases(cases: Sequence[Case], edits: Mapping[str, Edit]) -> CaseTable:
 
 
 def repaired(cases: Sequence[Case]) -> CaseTable:
-    """Return the cases with corrected labels and rules."""
+    """Return the cases of a released suite with the known mistakes in labels and rules corrected."""
 
     def normalised(meta: Mapping[str, Any]) -> Mapping[str, Any]:
         expect = meta["expect"]

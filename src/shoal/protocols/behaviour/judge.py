@@ -173,7 +173,7 @@ def neutral_band(positive: Floats, edges: str = "inclusive") -> tuple[Floats, In
 
 
 def with_neutral_band(answers: Answers, cases: Sequence[Case], edges: str) -> Answers:
-    """Return the answers in the suite's labels: a two-class sentiment model gets a neutral band."""
+    """Return the answers in three labels: a two-class sentiment model is neutral where P(positive) is near one half."""
     if answers.probabilities is None or not lacks_neutral(answers, cases):
         return answers
     vectors, labels = neutral_band(answers.probabilities[:, 1], edges)

@@ -105,7 +105,7 @@ def read_sheet_suite(path: Path) -> Suite:
             raise first.error("no functionality", "name one, or fill in slot and words for a word list")
         name = row.pop("functionality")
         if "label" in row:
-            _check_spelling(row["label"], labels)
+            _refuse_labels_in_other_case(row["label"], labels)
         _add_row(tests.setdefault(name.text("functionality"), {}), row)
     where = str(path)
     fields |= {
@@ -121,8 +121,8 @@ def read_sheet_suite(path: Path) -> Suite:
     return suite
 
 
-def _check_spelling(label: Placed, labels: dict[str, str]) -> None:
-    """Raise if a label differs from an earlier one in capitals only."""
+def _refuse_labels_in_other_case(label: Placed, labels: dict[str, str]) -> None:
+    """Raise if a label of a YAML suite differs from an earlier one in capitals only."""
     name = label.text("label").removeprefix("not_")
     former = labels.setdefault(name.lower(), name)
     if name != former:

@@ -58,7 +58,7 @@ def make_cases(path: Path | None, settings: Settings) -> list[Case]:
 
 def _kind(question: data.Question) -> tuple[str, str, int, int, int, str]:
     """Return where the options of a question are; its id decides between questions that are alike."""
-    biased = -1 if question.biased is None else question.biased
+    biased = -1 if question.biased_option is None else question.biased_option
     return question.category, question.context_kind, biased, question.right, question.unknown, question.id
 
 
@@ -70,7 +70,7 @@ def _case(question: data.Question, shift: int) -> Case:
     groups = {"diagnostic": "bbq", "category": question.category, "context": question.context_kind}
     meta = {
         "options": list(question.options), "order": order, "right": question.right,
-        "unknown": question.unknown, "biased": question.biased,
+        "unknown": question.unknown, "biased": question.biased_option,
     }  # fmt: skip
     return Case(question.id, ((text,),), None, groups, question.template, meta)
 

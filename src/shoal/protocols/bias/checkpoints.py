@@ -226,7 +226,9 @@ def across(family: Family) -> list[Measure]:
 
 
 def flags(scores: Sequence[float], decided: Sequence[float] = ()) -> list[str]:
-    """Return the marks of a row of Table 1. Decided items, if given, are compared with one half.
+    """Return the warnings about a row of Aribandi et al.'s Table 1: a large SD, scores near and well above one half.
+
+    `decided` has the scores over the items that are not ties, if there are ties.
 
     >>> flags([0.51, 0.56, 0.58]), flags([0.6, 0.61]), flags([0.45, 0.46], decided=[0.5, 0.55])
     (['SD above 2.5 points', 'straddles one half'], [], ['straddles one half'])

@@ -160,7 +160,7 @@ def _check(settings: Settings) -> None:
 
 
 def _check_options(settings: Settings) -> None:
-    """Stop at options that no method has; torch is imported only for options."""
+    """Raise if `train.options` sets an option that its training method lacks; without options torch is not imported."""
     train = settings.train
     for name in train.options:
         if name not in train.method:

@@ -40,7 +40,7 @@ class Suggestion:
 
     @property
     def is_more_probable(self) -> bool:
-        """Whether the replacement is more probable than the original word at every occurrence."""
+        """Whether the masked model finds the replacement more probable than the original word at every occurrence."""
         return all(map(operator.gt, self.probabilities, self.of_word))
 
 
