@@ -32,7 +32,7 @@ class BoundedLoss:
         raise NotImplementedError
 
     def floor(self, logits: Tensor) -> Tensor | float:
-        """Return the lower bound for a batch with these logits: 0 for most losses."""
+        """Return the lowest loss that is possible with these logits; 0 for most losses."""
         return 0.0
 
 

@@ -133,7 +133,7 @@ def table_findings(tables: Sequence[ModelTable]) -> list[Finding]:
 
 
 def lost_tasks(table: ModelTable) -> Iterator[Finding]:
-    """Yield a finding for each row of Table 3 whose model forgot or never learnt the i.i.d. task in at least one run."""
+    """Yield a finding for each row of Table 3 whose model forgot or never learnt its task in at least one run."""
     for row in table.rows:
         cell = row.cells.get(IID_COLUMN, Cell())
         scores, count = _lost_runs(table, row)
