@@ -140,18 +140,14 @@ class Stepper:
     def __init__(self, weights: list[nn.Parameter], config: TrainConfig, total: int) -> None:
         self.weights, self.config, self.total = weights, config, total
         self.done = 0
+        groups: list[dict[str, Any]] = [{"params": weights}]
+        if config.weight_decay:  # biases and norms do not decay, as in Transformers' trainer
+            matrices = [weight for weight in weights if weight.ndim > 1]
+            others = [weight for weight in weights if weight.ndim <= 1]
+            groups = [{"params": matrices, "weight_decay": config.weight_decay}, {"params": others}]
         self.optimiser = torch.optim.AdamW(
-            self._groups(), lr=self.config.rate, betas=BETAS, eps=EPSILON, weight_decay=0.0, fused=True
+            groups, lr=config.rate, betas=BETAS, eps=EPSILON, weight_decay=0.0, fused=True
         )
-
-    def _groups(self) -> list[dict[str, Any]]:
-        """Return the parameter groups; biases and norms do not decay, as in Transformers' trainer."""
-        decay = self.config.weight_decay
-        if not decay:
-            return [{"params": self.weights}]
-        matrices = [weight for weight in self.weights if weight.ndim > 1]
-        others = [weight for weight in self.weights if weight.ndim <= 1]
-        return [{"params": matrices, "weight_decay": decay}, {"params": others}]
 
     def step(self, objective: Tensor) -> None:
         """Update the weights once by the gradient of this objective."""

@@ -229,12 +229,7 @@ class _Walk:
             updates=stepper.done,
             losses=self.losses,
             method={name: value for name, value in state.items() if name not in tensors},
-            tensors={
-                "network": checkpointing.weights_of(self.learner.network),
-                "optimiser": checkpointing.moments_of(stepper.optimiser),
-                "generator": checkpointing.generators(),
-                "method": tensors,
-            },
+            tensors=checkpointing.state_of(self.learner.network, stepper.optimiser) | {"method": tensors},
         )
 
     def _kept(self) -> checkpointing.Moment | None:
@@ -251,12 +246,10 @@ class _Walk:
         """Draw the earlier batches again and restore the state."""
         for _ in islice(steps, kept.step):
             pass
-        checkpointing.put_back(self.learner.network, kept.tensors["network"])
+        checkpointing.restore(kept.tensors, self.learner.network, stepper.optimiser)
         self.losses = kept.losses
         stepper.done = kept.updates
-        checkpointing.put_moments_back(stepper.optimiser, kept.tensors["optimiser"])
         vars(self.method).update({**kept.method, **kept.tensors["method"]})
-        checkpointing.put_generators_back(kept.tensors["generator"])
         kept.tensors.clear()  # frees four times the size of the weights
 
 
