@@ -34,17 +34,7 @@ class Losses:
     spans: str = "context"
 
 
-# Loaders: what one batch shows
-
-
-class Loader(Protocol):
-    """Items of one class, ready to be shown."""
-
-    lengths: Rows
-
-    def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, BoundedLoss]:
-        """Return the rows of the source for the chosen items, the number of cases, and their loss."""
-        ...
+# Loaders: items of one class. `show` returns the rows of the chosen ones, the number of cases, and their loss.
 
 
 class LabelledLoader:
@@ -105,6 +95,7 @@ class PairLoader:
         return rows, len(chosen), DirectionLoss([self.directions[item] for item in chosen.tolist()])
 
 
+Loader = LabelledLoader | SeveralLoader | PairLoader | AnsweredLoader | AlikeLoader
 LOADERS: dict[type[Item], Callable[[Any, Any, Losses], Loader]] = {
     Labelled: LabelledLoader,
     Invariant: PairLoader,
