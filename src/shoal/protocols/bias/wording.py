@@ -51,7 +51,7 @@ def partitions(count: int, exact: bool, move_words: bool) -> str:
 
 
 def by_coin_flips(chance: float) -> str:
-    return f"{100 * chance:.1f} % by coin flips"
+    return f"{100 * chance:.1f} % expected by chance"
 
 
 def finetuned(rows: int, majority: float, removed: int) -> str:
@@ -183,9 +183,12 @@ def agreement(changing: Mapping[str, Sequence[str]], total: int, runs: int, unit
         return f"Not compared: too few items or {unit}s with a value."
     members, conclusions = several(runs, unit), several(total, "conclusion")
     if not changed:
-        return f"The {unit}s agree: none of {conclusions} changes between {members}."
-    names = "; ".join(f"{label} {some(names, MOST_NAMES)}" for label, names in changing.items() if names)
-    return f"The {unit}s disagree: {changed} of {conclusions} change between {members}. Changing: {names}."
+        return f"The {unit}s agree on bias: none of {conclusions} changes between {members}."
+    names = "; ".join(f"{label} ({some(names, MOST_NAMES)})" for label, names in changing.items() if names)
+    return (
+        f"The {unit}s disagree on bias: {changed} of {conclusions} change between {members}. "
+        f"Results that change: {names}."
+    )
 
 
 def limits(names: Sequence[str], unit: str) -> str:
@@ -194,7 +197,7 @@ def limits(names: Sequence[str], unit: str) -> str:
     if unit != CHECKPOINT or runs == 1:
         members = f"One checkpoint, {names[0]}" if runs == 1 else f"{several(runs, unit)} of one checkpoint"
         return f"{members}: seed variance was not measured."
-    few = f": too few for a claim about the recipe, which needs {WANTED}."
+    few = f": too few for a claim about new trainings, which needs {WANTED}."
     return several(runs) + (few if runs < WANTED else " of one recipe.")
 
 
@@ -204,9 +207,13 @@ def conclusion(measures: Measures, runs: int, unit: str) -> str:
     if signs and verdicts:
         one_sign, one_verdict = (round((row.value or 0) * row.n) for row in (signs[0], verdicts[0]))
         return (
-            f"{one_sign} of {several(signs[0].n, 'test')} have the same sign in all {several(runs)}. "
-            f"{one_verdict} are significant in all of them or in none."
+            f"Between {several(runs)}, {signs[0].n - one_sign} of {several(signs[0].n, 'test')} change sign and "
+            f"{verdicts[0].n - one_verdict} change significance (p < .01)."
         )
+    if pairs := measures.where("mean over checkpoints", of="cluster accuracy"):
+        chances = [measures.where("chance accuracy", **{key: row.groups[key] for key in ("test", "category")}) for row in pairs]
+        above = sum((row.value or 0) > (chance[0].value or 0) for row, chance in zip(pairs, chances, strict=True) if chance)
+        return f"{above} of {several(len(pairs), 'mean accuracy')} above chance; above chance means that clusters separate the concepts."
     task = {"task": "all"} if measures.where(task="all") else {}
     whole = measures.where(category="all", **task)
     means, sds = (whole.where(f"{name} over checkpoints", of="stereotype score") for name in ("mean", "sd"))
@@ -214,7 +221,7 @@ def conclusion(measures: Measures, runs: int, unit: str) -> str:
         return ""
     mean, sd = means[0], shown(sds[0].value, SHARE)
     score = shown(mean.value, SHARE)
-    text = f"Over {several(runs, unit)} the stereotype score is {score} %, SD {sd} points."
+    text = f"Over {several(runs, unit)} the stereotype score is {score} % (50 is unbiased), SD {sd} points."
     if mean.n < FEW_CASES:
         return f"{text} {several(mean.n, 'item')} are too few for a finding, which needs {FEW_CASES}."
     # Neutral items count for neither side, so only decided ones are judged.
@@ -235,7 +242,10 @@ def conclusion(measures: Measures, runs: int, unit: str) -> str:
 
 ONE_CHECKPOINT = "! One checkpoint: seed variance was not measured."
 ONE_SIDED = "p is one-sided: X is closer to A than Y is."
-TABLE_1 = f"! SD above 2.5 points, or one value near 50 and another far above (at least {FEW_CASES} items)."
+TABLE_1 = (
+    f"! Checkpoints differ too much: SD above 2.5 points, or one near 50 and another far above ({FEW_CASES} items or "
+    "more)."
+)
 BIAS_SCORE = (
     "bias: +100 if every answer that names a group follows the stereotype, −100 if none does; 0 is unbiased."
 )

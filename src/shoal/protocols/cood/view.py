@@ -6,6 +6,7 @@ OOD cells are shown and not scored: the training data do not determine their ans
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
+from ...core.errors import some
 from ...core.records import Finding, Measure, Measures, Result
 from ...core.views import (
     Block,
@@ -75,9 +76,9 @@ def _summary(result: Result) -> Section:
 
 
 def _sentence(finding: Finding, prefix: str = "") -> list[Words]:
-    head = wording.HEADS[finding.kind]
+    head, stop, rest = finding.text.partition(". ")
     tone = VERDICTS.get(finding.kind, "doubt")
-    return [Words(prefix), Words(head, ("strong", tone)), Words(finding.text.removeprefix(head))]
+    return [Words(prefix), Words(head + stop, ("strong", tone)), Words(rest)]
 
 
 def _matrix(result: Result) -> Table:
@@ -134,11 +135,11 @@ def _comparison(
     """Return the verdicts, a row per setup over its seeds, and curves."""
     rows = Measures(row for row in measures if "epoch" not in row.groups)
     setups = [dict(finding.groups) for finding in findings]
-    probes = [setup for setup in setups if setup["control"] == "none"][:SHOWN_SETUPS]
+    judged = [finding for finding in findings if finding.groups["control"] == "none"]
+    probes = [dict(finding.groups) for finding in judged[:SHOWN_SETUPS]]
+    answer = wording.overall([finding.kind for finding in judged]) if len(judged) > 1 else ""
     blocks: list[Block] = [
-        Text(_sentence(finding, f"{_setup_name(finding.groups)}: "))
-        for finding in findings
-        if finding.groups in probes
+        Text(_sentence(finding, f"{_setup_name(finding.groups)}: ")) for finding in judged[:SHOWN_SETUPS]
     ]
     blocks.append(_setups(rows, setups))
     roles = [result.job["about"]["roles"] for result in results]
@@ -149,8 +150,12 @@ def _comparison(
         blocks += _epochs(measures, setup, title=f"over epochs: {_setup_name(setup)}")
     gaps = rows.where("gap")
     several = any(row.interval_method.startswith("seeds") for row in gaps)
-    notes = [*dict.fromkeys(row.note for row in gaps if row.note), wording.interval_note(several)]
-    return Section(blocks=blocks, notes=notes)
+    by_note: dict[str, list[str]] = {}
+    for row in [row for row in gaps if row.groups in probes] or gaps:
+        by_note.setdefault(row.note, []).append(_setup_name(row.groups))
+    notes = [f"{some(by_note[note], 2)}: {note}" if len(by_note) > 1 else note for note in by_note if note]
+    notes.append(wording.interval_note(several))
+    return Section(text=Words(answer, "strong"), blocks=blocks, notes=notes)
 
 
 def _grid(measures: Measures, probes: Sequence[Groups], classes: Groups) -> HeatMap:
@@ -167,7 +172,8 @@ def _grid(measures: Measures, probes: Sequence[Groups], classes: Groups) -> Heat
 
 
 def _setup_name(setup: Groups) -> str:
-    return ", ".join(f"{name} {value}" for name, value in setup.items())
+    names = {name: value for name, value in setup.items() if (name, value) != ("control", "none")}
+    return ", ".join(f"{value} texts" if name == "K" else f"{name} {value}" for name, value in names.items())
 
 
 def _sizes(measures: Measures, setups: Sequence[Groups]) -> list[Curves]:
