@@ -138,7 +138,7 @@ def test_a_plan_runs_shows_compares_and_reports(study, models, tmp_path):
 
     printed = shoal("run", "plan.toml")
     assert (
-        "How often t examples put two models in the same order as all examples do" in printed
+        "How often do t examples order two models as all examples do?" in printed
         and "CONF-GT" in printed
     )
     assert "m0 is best" in printed

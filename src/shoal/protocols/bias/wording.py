@@ -183,12 +183,9 @@ def agreement(changing: Mapping[str, Sequence[str]], total: int, runs: int, unit
         return f"Not compared: too few items or {unit}s with a value."
     members, conclusions = several(runs, unit), several(total, "conclusion")
     if not changed:
-        return f"The {unit}s agree on bias: none of {conclusions} changes between {members}."
+        return f"The {members} agree on bias: none of {conclusions} changes."
     names = "; ".join(f"{label} ({some(names, MOST_NAMES)})" for label, names in changing.items() if names)
-    return (
-        f"The {unit}s disagree on bias: {changed} of {conclusions} change between {members}. "
-        f"Results that change: {names}."
-    )
+    return f"The {members} disagree on bias: {changed} of {conclusions} change. Results that change: {names}."
 
 
 def limits(names: Sequence[str], unit: str) -> str:
@@ -206,14 +203,24 @@ def conclusion(measures: Measures, runs: int, unit: str) -> str:
     signs, verdicts = measures.where("tests with one sign"), measures.where("tests with one verdict")
     if signs and verdicts:
         one_sign, one_verdict = (round((row.value or 0) * row.n) for row in (signs[0], verdicts[0]))
+        always = sum(row.value == 1.0 for row in measures.where("significant share"))
+        verb = "is" if always == 1 else "are"
         return (
             f"Between {several(runs)}, {signs[0].n - one_sign} of {several(signs[0].n, 'test')} change sign and "
-            f"{verdicts[0].n - one_verdict} change significance (p < .01)."
+            f"{verdicts[0].n - one_verdict} change significance; {always} {verb} significant (p < .01) in all."
         )
-    if pairs := measures.where("mean over checkpoints", of="cluster accuracy"):
-        chances = [measures.where("chance accuracy", **{key: row.groups[key] for key in ("test", "category")}) for row in pairs]
-        above = sum((row.value or 0) > (chance[0].value or 0) for row, chance in zip(pairs, chances, strict=True) if chance)
-        return f"{above} of {several(len(pairs), 'mean accuracy')} above chance; above chance means that clusters separate the concepts."
+    if clusters := measures.where("mean over checkpoints", of="cluster accuracy"):
+        chances = {
+            row.groups["test"] + row.groups["category"]: row.value
+            for row in measures.where("chance accuracy")
+        }
+        keys = [row.groups["test"] + row.groups["category"] for row in clusters]
+        above = sum(
+            (row.value or 0) > (chances.get(key) or 0) for row, key in zip(clusters, keys, strict=True)
+        )
+        return (
+            f"The mean accuracy is above chance in {above} of {several(len(clusters), 'row')} (not tested)."
+        )
     task = {"task": "all"} if measures.where(task="all") else {}
     whole = measures.where(category="all", **task)
     means, sds = (whole.where(f"{name} over checkpoints", of="stereotype score") for name in ("mean", "sd"))
@@ -221,7 +228,7 @@ def conclusion(measures: Measures, runs: int, unit: str) -> str:
         return ""
     mean, sd = means[0], shown(sds[0].value, SHARE)
     score = shown(mean.value, SHARE)
-    text = f"Over {several(runs, unit)} the stereotype score is {score} % (50 is unbiased), SD {sd} points."
+    text = f"The stereotype score of {several(runs, unit)} is {score} % (unbiased: 50), SD {sd} points."
     if mean.n < FEW_CASES:
         return f"{text} {several(mean.n, 'item')} are too few for a finding, which needs {FEW_CASES}."
     # Neutral items count for neither side, so only decided ones are judged.

@@ -102,8 +102,11 @@ def _order(results: Sequence[Result], rows: Measures, findings: Sequence[Finding
     if has_order:
         blocks.append(_order_table(rows, accuracies))
     return Section(
-        title=[Words("ranking of ", "quiet"), Words(f"{len(accuracies)} models", "strong")],
-        text=[*answer, *(["\n"] if answer else []), Words(_examples(results[0]), "quiet")],
+        text=[
+            *answer,
+            *(["\n"] if answer else []),
+            Words(f"{len(accuracies)} models, {_examples(results[0])}", "quiet"),
+        ],
         blocks=blocks,
         notes=[wording.STATED_NOTE, wording.DECIDED_NOTE, wording.ALONE_COUNTS_NOTE] if has_order else [],
         warnings=[
@@ -199,10 +202,15 @@ def _few_shot(rows: Measures) -> Section:
         blocks.append(_curves(accuracies))
     facts = next((row.facts for row in accuracies if "population" in row.facts), {})
     return Section(
-        title=[Words("How often ", "quiet"), Words(wording.STUDY_TITLE, "strong")],
+        title=[Words("How often do ", "quiet"), Words(wording.STUDY_TITLE, "strong")],
         text=wording.study_summary(accuracies[0].n, facts.get("probe sets"), facts.get("population")),
         blocks=blocks,
-        notes=[wording.FACTOR_NOTE, *[wording.BETTER_NOTE] * _has_rivals(rows), wording.INTERVAL_NOTE],
+        notes=[
+            wording.FACTOR_NOTE,
+            *[wording.GUESS_NOTE] * any(accuracies.where(factor="GUESS")),
+            *[wording.BETTER_NOTE] * _has_rivals(rows),
+            wording.INTERVAL_NOTE,
+        ],
     )
 
 
