@@ -137,10 +137,7 @@ def test_a_plan_runs_shows_compares_and_reports(study, models, tmp_path):
         return done.output
 
     printed = shoal("run", "plan.toml")
-    assert (
-        "How often do t examples order two models as all examples do?" in printed
-        and "CONF-GT" in printed
-    )
+    assert "How often do t examples order two models as all examples do?" in printed and "CONF-GT" in printed
     assert "m0 is best" in printed
     shoal("report", "plan.toml", "--out", "page.html", "--figures", "figures")
     drawn = {path.stem for path in Path("figures").glob("*.svg")}

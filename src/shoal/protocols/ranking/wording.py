@@ -13,8 +13,13 @@ STATED_NOTE = (
     "Better than the next: probability, assuming that models are usually a few points apart (a cautious prior). "
     f"Up to {100 * LIKELY:.0f} % counts as undecided."
 )
-DECIDED_NOTE = f"Decided (e-value): the risk of a wrong ranking is at most {100 * ALPHA:.0f} %, even if you look after every label."
-FACTOR_NOTE = "A factor is a number by which models are ranked, such as accuracy on the t examples (ACC): `shoal list factors`."
+DECIDED_NOTE = (
+    f"Decided (e-value): the risk of a wrong ranking is at most {100 * ALPHA:.0f} %, even if you look after "
+    "every label."
+)
+FACTOR_NOTE = (
+    "A factor is a number that ranks models, such as accuracy on the t examples (ACC): `shoal list factors`."
+)
 GUESS_NOTE = (
     "RANDOM flips a coin for each pair. GUESS puts one model first or last, the others in random order."
 )
