@@ -79,7 +79,7 @@ def test_a_comparison_has_a_line_per_setup_and_marks_what_was_not_learnt(setting
     assert "(100.0)" in text and "COOD in brackets" in text
     words = " ".join(text.split())
     assert "2 seeds (0, 1): a claim about new trainings needs 5." in words
-    assert "One seed: results hold for this checkpoint only." in words
+    assert "Rows with one seed: results hold for this checkpoint only." in words
     assert "results hold for this training recipe" not in text
 
 

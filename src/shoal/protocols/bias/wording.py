@@ -1,6 +1,7 @@
 """Sentences of the bias protocol: notes, reasons, findings and legends, from typed values."""
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 from ...core.errors import some
 from ...core.measures import FEW_CASES, SHARE, quantity, shown, shown_interval
@@ -204,23 +205,15 @@ def conclusion(measures: Measures, runs: int, unit: str) -> str:
     if signs and verdicts:
         one_sign, one_verdict = (round((row.value or 0) * row.n) for row in (signs[0], verdicts[0]))
         always = sum(row.value == 1.0 for row in measures.where("significant share"))
-        verb = "is" if always == 1 else "are"
         return (
             f"Between {several(runs)}, {signs[0].n - one_sign} of {several(signs[0].n, 'test')} change sign and "
-            f"{verdicts[0].n - one_verdict} change significance; {always} {verb} significant (p < .01) in all."
+            f"{verdicts[0].n - one_verdict} change significance. Significant in all (p < .01): {always}."
         )
     if clusters := measures.where("mean over checkpoints", of="cluster accuracy"):
-        chances = {
-            row.groups["test"] + row.groups["category"]: row.value
-            for row in measures.where("chance accuracy")
-        }
-        keys = [row.groups["test"] + row.groups["category"] for row in clusters]
-        above = sum(
-            (row.value or 0) > (chances.get(key) or 0) for row, key in zip(clusters, keys, strict=True)
-        )
-        return (
-            f"The mean accuracy is above chance in {above} of {several(len(clusters), 'row')} (not tested)."
-        )
+        key = itemgetter("test", "category")
+        chance = {key(row.groups): row.value for row in measures.where("chance accuracy")}
+        above = sum((row.value or 0) > (chance.get(key(row.groups)) or 1) for row in clusters)
+        return f"The mean accuracy is above chance in {above} of {len(clusters)} rows (not tested)."
     task = {"task": "all"} if measures.where(task="all") else {}
     whole = measures.where(category="all", **task)
     means, sds = (whole.where(f"{name} over checkpoints", of="stereotype score") for name in ("mean", "sd"))
@@ -249,10 +242,7 @@ def conclusion(measures: Measures, runs: int, unit: str) -> str:
 
 ONE_CHECKPOINT = "! One checkpoint: seed variance was not measured."
 ONE_SIDED = "p is one-sided: X is closer to A than Y is."
-TABLE_1 = (
-    f"! Checkpoints differ too much: SD above 2.5 points, or one near 50 and another far above ({FEW_CASES} items or "
-    "more)."
-)
+TABLE_1 = f"! Checkpoints differ too much: SD above 2.5, or one near 50 and another far above (from {FEW_CASES} items)."
 BIAS_SCORE = (
     "bias: +100 if every answer that names a group follows the stereotype, −100 if none does; 0 is unbiased."
 )

@@ -6,7 +6,6 @@ OOD cells are shown and not scored: the training data do not determine their ans
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
-from ...core.errors import some
 from ...core.records import Finding, Measure, Measures, Result
 from ...core.views import (
     Block,
@@ -150,11 +149,8 @@ def _comparison(
         blocks += _epochs(measures, setup, title=f"over epochs: {_setup_name(setup)}")
     gaps = rows.where("gap")
     several = any(row.interval_method.startswith("seeds") for row in gaps)
-    by_note: dict[str, list[str]] = {}
-    for row in [row for row in gaps if row.groups in probes] or gaps:
-        by_note.setdefault(row.note, []).append(_setup_name(row.groups))
-    notes = [f"{some(by_note[note], 2)}: {note}" if len(by_note) > 1 else note for note in by_note if note]
-    notes.append(wording.interval_note(several))
+    claims = [row.note for row in [row for row in gaps if row.groups in probes] or gaps if row.note]
+    notes = [*dict.fromkeys(claims), wording.interval_note(several)]
     return Section(text=Words(answer, "strong"), blocks=blocks, notes=notes)
 
 

@@ -80,11 +80,7 @@ def verdict(
 
 
 def overall(kinds: Sequence[str]) -> str:
-    """Return the answer of several setups from the kinds of their findings.
-
-    >>> overall(["not learnt", "between"])
-    'No clear answer on combining: unclear in 1 of 2 setups, not learnt in 1.'
-    """
+    """Return the answer of several setups from the kinds of their findings."""
     known = dict.fromkeys([*(kind for kind in OUTCOMES if kind in kinds), *kinds])
     first, *others = (f"{OUTCOMES.get(kind, kind)} in {kinds.count(kind)}" for kind in known)
     start = "No clear answer on combining: " if {"combines", "shortcut"}.isdisjoint(kinds) else "It "
@@ -150,7 +146,7 @@ def seed_claim(seeds: Sequence[int], shots: Sequence[int]) -> str:
     if shots:
         return f"{len(seeds)} choices of demonstrations." if any(shots) and len(seeds) > 1 else ""
     if len(seeds) == 1:
-        return "One seed: results hold for this checkpoint only."
+        return "Rows with one seed: results hold for this checkpoint only."
     several = f"{len(seeds)} seeds ({', '.join(map(str, seeds))})"
     if len(seeds) < ENOUGH_SEEDS:
         return f"{several}: a claim about new trainings needs {ENOUGH_SEEDS}."

@@ -199,17 +199,16 @@ def _warnings(findings: Sequence[Finding], results: Sequence[Result]) -> list[st
     warnings.sort(key=lambda finding: ("seed" in finding.groups, -finding.weight))
     overlap = max((result.job.get("about", {}).get(OVERLAP, 0) for result in results), default=0)
     lines = [f"! {overlap:,} i.i.d. test rows also occur in the training data."] if overlap else []
-    alike: dict[str, list[tuple[str, str]]] = {}
+    alike: dict[str, dict[str, str]] = {}
     for finding in warnings:
         groups, training, key = finding.groups, "", finding.text
         if "seed" in groups:
             without = f" without {groups['fold']}" if groups.get("fold") else ""
             training = f"{groups['config']} {groups['method']}{without} seed {groups['seed']}"
             key = f"{finding.kind}: {re.sub(r'[0-9.,]+', '', finding.text.partition('. ')[0])}"
-        alike.setdefault(key, []).append((training, finding.text))
+        alike.setdefault(key, {})[training] = finding.text
     for members in alike.values():
-        names = some([training for training, _ in members if training], 2)
-        texts = list(dict.fromkeys(text for _, text in members))
+        names, texts = some(filter(None, members), 2), list(dict.fromkeys(members.values()))
         lines.append(f"! {names}{': ' * bool(names)}{texts[0]}{wording.OF_THE_FIRST * (len(texts) > 1)}")
     return lines
 

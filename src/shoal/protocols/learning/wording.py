@@ -91,18 +91,13 @@ def leading_row(rows: Sequence[TableRow]) -> TableRow | None:
     return max(tested, key=lambda row: row.cells.get("seen", Cell()).change, default=None)
 
 
-MEANING_OF_G = "G (harmonic mean of suite and i.i.d. score)"
-
-
 def _changes(row: TableRow, name: str) -> list[Words]:
     """Return a sentence per tested column of a row; the first names the row."""
-    subjects = {"seen": "G on the tests it was shown"}
+    subjects = {"seen": "G (harmonic mean of suite and i.i.d. score) on the tests it was shown"}
     subjects |= {column: f"G on held-out {things}" for column, things in PLURALS.items()}
     sentences = []
     for column, subject in {**subjects, IID_COLUMN: "The i.i.d. score"}.items():
         if row.is_tested(column):
-            if not sentences and column != IID_COLUMN:
-                subject = subject.replace("G", MEANING_OF_G, 1)
             cell = row.cells[column]
             change = WAYS[cell.verdict].format(points(cell.before), points(cell.value))
             tone: Tone = "good" if cell.verdict == "better" else "bad" if cell.verdict else "quiet"
@@ -117,15 +112,13 @@ def _changes(row: TableRow, name: str) -> list[Words]:
 def _counts(rows: Sequence[TableRow]) -> str:
     """Return how many rows improve on seen and on held-out tests, and how many lose i.i.d. score."""
     tested = {name for row in rows for name in row.cells if row.is_tested(name)}
-    helped = sum(row.verdict("seen") == "better" for row in rows)
-    parts = [f"{helped} improve{'s' if helped == 1 else ''} on seen tests"]
+    parts = [f"{sum(row.verdict('seen') == 'better' for row in rows)} improve on seen tests"]
     for name in HOLD_OUTS[1:]:
         if name in tested:
             better = sum(row.verdict(name) == "better" for row in rows)
             parts.append(f"{better} on held-out {PLURALS[name]}")
     worse = sum(row.verdict(IID_COLUMN) == "worse" for row in rows)
-    lower = f"{worse} lower{'s' if worse == 1 else ''} the i.i.d. score"
-    return f"Of {_setups(len(rows))}, {', '.join(parts)}; {lower}."
+    return f"Of {_setups(len(rows))}, {', '.join(parts)}; the i.i.d. score falls in {worse}."
 
 
 def _lines(sentences: Sequence[Words]) -> list[Words]:
@@ -206,6 +199,7 @@ def shared_gain(row: Row, hold_out: str, cases: int, n: int, gain: float) -> str
 # Findings about one training
 
 CONSTANT = " A constant answer passes every invariance test."
+OF_THE_FIRST = " (Numbers of the first.)"
 
 
 def label_shift(label: str, share: float, right: float, n: int, rows: str, *, is_constant: bool) -> str:
@@ -235,9 +229,6 @@ def saturated(tight: Sequence[tuple[str, float]], total: int, confidence: float)
         f"original texts (mean confidence {100 * confidence:.1f} %). Cases that can still fail: {words}."
     )
 
-
-OF_THE_FIRST = " (Numbers of the first.)"
-"""For a finding about several trainings."""
 
 # Below the table
 
@@ -270,11 +261,9 @@ def marks(*, is_adjusted: bool) -> str:
     return f"▲ ▼ better, worse than iid (p ≤ {level}, {holm}). Bold: highest."
 
 
-def sample_size(suite: int, iid: int, seeds: int) -> str:
+def sample_size(n: int, iid: int, seeds: int) -> str:
     """Return on how many cases and seeds the table rests."""
-    words = (
-        f"95 % CI; {suite:,} suite {_plural('case', suite)} compared, {iid:,} i.i.d. {_plural('row', iid)}"
-    )
+    words = f"95 % CI; {n:,} suite {_plural('case', n)} compared, {iid:,} i.i.d. {_plural('row', iid)}"
     if seeds >= ESTIMABLE_SEEDS:
         return f"{words}, {seeds} seeds"
     return words + ("; 2 seeds: new runs may vary" if seeds == 2 else "; 1 seed, so no seed variance")

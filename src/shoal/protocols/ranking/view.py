@@ -97,16 +97,13 @@ def _examples(result: Result) -> str:
 def _order(results: Sequence[Result], rows: Measures, findings: Sequence[Finding]) -> Section:
     accuracies = rows.where("accuracy")
     answer, *others = [_sentence(finding) for finding in findings if finding.kind != NEXT] or [[]]
+    about = f"{len(accuracies)} models, {_examples(results[0])}"
     blocks: list[Block] = [Text(sentence) for sentence in others]
     has_order = bool(rows.where("probability better"))
     if has_order:
         blocks.append(_order_table(rows, accuracies))
     return Section(
-        text=[
-            *answer,
-            *(["\n"] if answer else []),
-            Words(f"{len(accuracies)} models, {_examples(results[0])}", "quiet"),
-        ],
+        text=[*answer, *(["\n"] if answer else []), Words(about, "quiet")],
         blocks=blocks,
         notes=[wording.STATED_NOTE, wording.DECIDED_NOTE, wording.ALONE_COUNTS_NOTE] if has_order else [],
         warnings=[
@@ -201,16 +198,13 @@ def _few_shot(rows: Measures) -> Section:
     if len({row.groups["probe size"] for row in accuracies}) > 1:
         blocks.append(_curves(accuracies))
     facts = next((row.facts for row in accuracies if "population" in row.facts), {})
+    notes = [wording.FACTOR_NOTE, *[wording.GUESS_NOTE] * any(accuracies.where(factor="GUESS"))]
+    notes += [*[wording.BETTER_NOTE] * _has_rivals(rows), wording.INTERVAL_NOTE]
     return Section(
         title=[Words("How often do ", "quiet"), Words(wording.STUDY_TITLE, "strong")],
         text=wording.study_summary(accuracies[0].n, facts.get("probe sets"), facts.get("population")),
         blocks=blocks,
-        notes=[
-            wording.FACTOR_NOTE,
-            *[wording.GUESS_NOTE] * any(accuracies.where(factor="GUESS")),
-            *[wording.BETTER_NOTE] * _has_rivals(rows),
-            wording.INTERVAL_NOTE,
-        ],
+        notes=notes,
     )
 
 
