@@ -171,8 +171,8 @@ def test_the_headline_of_several_rows_counts_them_and_names_one_with_its_own_num
     ]
     assert headline(rows) == [
         "It learns the tests, not the behaviour.",
-        "Best of 3 training setups on seen tests: iid>suite vanilla. G (harmonic mean of suite and i.i.d. score) on the "
-        "tests it was shown rises from 72.5 to 90.3.",
+        "Best of 3 training setups on seen tests: iid>suite vanilla. G (harmonic mean of suite and i.i.d. score) on "
+        "the tests it was shown rises from 72.5 to 90.3.",
         "G on held-out functionalities does not change clearly (72.5 → 70.7).",
         "The i.i.d. score falls from 91.7 to 82.3.",
         "Of 3 training setups, 2 improve on seen tests, 0 on held-out functionalities; the i.i.d. score falls in 1.",

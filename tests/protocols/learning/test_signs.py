@@ -111,7 +111,7 @@ def test_a_model_that_is_too_sure_to_get_surer_is_saturated():
     assert kinds == ["saturated"]
     assert "1 of 1 directional (DIR) functionalities test little" in signs.findings[0].text
     assert "too sure of their original texts (mean confidence 97.0 %)" in signs.findings[0].text
-    assert "Cases with room to fail: hedges 0 %." in signs.findings[0].text
+    assert "Cases that can still fail: hedges 0 %." in signs.findings[0].text
     assert found(suite, moderate, iid, right_with_chance(iid, rng, 0.8, 0.8))[0] == []
 
 

@@ -81,10 +81,10 @@ def verdict(
 
 def overall(kinds: Sequence[str]) -> str:
     """Return the answer of several setups from the kinds of their findings."""
-    known = dict.fromkeys([*(kind for kind in OUTCOMES if kind in kinds), *kinds])
-    first, *others = (f"{OUTCOMES.get(kind, kind)} in {kinds.count(kind)}" for kind in known)
+    ordered = [kind for kind in dict.fromkeys([*OUTCOMES, *kinds]) if kind in kinds]
+    counts = ", ".join(f"{OUTCOMES.get(kind, kind)} in {kinds.count(kind)}" for kind in ordered)
     start = "No clear answer on combining: " if {"combines", "shortcut"}.isdisjoint(kinds) else "It "
-    return start + ", ".join([f"{first} of {len(kinds)} setups", *others]) + "."
+    return f"{start}{counts} of {len(kinds)} setups."
 
 
 def has_learnt(measures: Measures, groups: Mapping[str, str]) -> bool:

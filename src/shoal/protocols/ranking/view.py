@@ -198,13 +198,11 @@ def _few_shot(rows: Measures) -> Section:
     if len({row.groups["probe size"] for row in accuracies}) > 1:
         blocks.append(_curves(accuracies))
     facts = next((row.facts for row in accuracies if "population" in row.facts), {})
-    notes = [wording.FACTOR_NOTE, *[wording.GUESS_NOTE] * any(accuracies.where(factor="GUESS"))]
-    notes += [*[wording.BETTER_NOTE] * _has_rivals(rows), wording.INTERVAL_NOTE]
     return Section(
         title=[Words("How often do ", "quiet"), Words(wording.STUDY_TITLE, "strong")],
         text=wording.study_summary(accuracies[0].n, facts.get("probe sets"), facts.get("population")),
         blocks=blocks,
-        notes=notes,
+        notes=[wording.FACTOR_NOTE, *[wording.BETTER_NOTE] * _has_rivals(rows), wording.INTERVAL_NOTE],
     )
 
 

@@ -13,9 +13,12 @@ STATED_NOTE = (
     "Better than the next: probability, assuming that models are usually a few points apart (a cautious prior). "
     f"Up to {100 * LIKELY:.0f} % counts as undecided."
 )
-DECIDED_NOTE = f"Decided (e-value): the risk of a wrong ranking is at most {100 * ALPHA:.0f} %, even if you look after each label."
-FACTOR_NOTE = "A factor is a number that ranks models, such as accuracy (ACC): `shoal list factors`."
-GUESS_NOTE = "RANDOM flips a coin per pair. GUESS puts one model first or last, the others at random."
+DECIDED_NOTE = (
+    f"Decided: the error risk is at most {100 * ALPHA:.0f} % (e-value), even if you look after each label."
+)
+FACTOR_NOTE = (
+    "A factor is a number that ranks models, such as accuracy (ACC). `shoal list factors` explains each."
+)
 ALONE_COUNTS_NOTE = "Right alone: labelled examples that only one of the two models gets right."
 BETTER_NOTE = "▲ better than ACC (p ≤ .05, bootstrap over examples)."
 INTERVAL_NOTE = "Intervals leave out one model at a time (jackknife), since pairs share models."
