@@ -116,7 +116,7 @@ def test_signs_and_significance_are_counted_over_checkpoints():
     assert rows.where("tests with one sign")[0].value == 0.5
     assert rows.where("tests with one verdict")[0].value == 0.5
     assert findings(results)[0].text.startswith(
-        "Between 5 checkpoints, 1 of 2 tests change sign and 1 change significance."
+        "1 of 2 tests change sign between 5 checkpoints; 1 change significance."
     )
     (line,) = [line for line in printed(sections(results)).splitlines() if line.startswith("weat6 !")]
     assert line.split()[2:8] == ["0.12", "0.38", "0.2", "1", "of", "5"]

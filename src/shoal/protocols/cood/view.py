@@ -135,11 +135,10 @@ def _comparison(
     rows = Measures(row for row in measures if "epoch" not in row.groups)
     setups = [dict(finding.groups) for finding in findings]
     judged = [finding for finding in findings if finding.groups["control"] == "none"]
-    probes = [dict(finding.groups) for finding in judged[:SHOWN_SETUPS]]
     answer = wording.overall([finding.kind for finding in judged]) if len(judged) > 1 else ""
-    blocks: list[Block] = [
-        Text(_sentence(finding, f"{_setup_name(finding.groups)}: ")) for finding in judged[:SHOWN_SETUPS]
-    ]
+    shown = judged[:SHOWN_SETUPS]
+    probes = [dict(finding.groups) for finding in shown]
+    blocks: list[Block] = [Text(_sentence(each, f"{_setup_name(each.groups)}: ")) for each in shown]
     blocks.append(_setups(rows, setups))
     roles = [result.job["about"]["roles"] for result in results]
     classes = roles[0] if all(each == roles[0] for each in roles) else {role: role for role in ROLES}

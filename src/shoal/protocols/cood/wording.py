@@ -81,8 +81,7 @@ def verdict(
 
 def overall(kinds: Sequence[str]) -> str:
     """Return the answer of several setups from the kinds of their findings."""
-    ordered = [kind for kind in dict.fromkeys([*OUTCOMES, *kinds]) if kind in kinds]
-    counts = ", ".join(f"{OUTCOMES.get(kind, kind)} in {kinds.count(kind)}" for kind in ordered)
+    counts = ", ".join(f"{OUTCOMES.get(kind, kind)} in {kinds.count(kind)}" for kind in dict.fromkeys(kinds))
     start = "No clear answer on combining: " if {"combines", "shortcut"}.isdisjoint(kinds) else "It "
     return f"{start}{counts} of {len(kinds)} setups."
 

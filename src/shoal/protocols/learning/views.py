@@ -8,7 +8,6 @@ pvalues        a row per configuration and method: p and adjusted p of each scor
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
@@ -205,11 +204,13 @@ def _warnings(findings: Sequence[Finding], results: Sequence[Result]) -> list[st
         if "seed" in groups:
             without = f" without {groups['fold']}" if groups.get("fold") else ""
             training = f"{groups['config']} {groups['method']}{without} seed {groups['seed']}"
-            key = f"{finding.kind}: {re.sub(r'[0-9.,]+', '', finding.text.partition('. ')[0])}"
+            key = finding.kind + "".join(filter(str.isalpha, finding.text.partition(". ")[0]))
         alike.setdefault(key, {})[training] = finding.text
     for members in alike.values():
         names, texts = some(filter(None, members), 2), list(dict.fromkeys(members.values()))
-        lines.append(f"! {names}{': ' * bool(names)}{texts[0]}{wording.OF_THE_FIRST * (len(texts) > 1)}")
+        lines.append(
+            f"! {names}{': ' * bool(names)}{texts[0]}{' (Numbers of the first.)' * (len(texts) > 1)}"
+        )
     return lines
 
 

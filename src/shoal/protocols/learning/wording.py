@@ -199,7 +199,6 @@ def shared_gain(row: Row, hold_out: str, cases: int, n: int, gain: float) -> str
 # Findings about one training
 
 CONSTANT = " A constant answer passes every invariance test."
-OF_THE_FIRST = " (Numbers of the first.)"
 
 
 def label_shift(label: str, share: float, right: float, n: int, rows: str, *, is_constant: bool) -> str:
