@@ -118,7 +118,7 @@ def test_a_new_diagnostic_is_one_file_and_one_line(monkeypatch):
     settings = results[0].settings
     assert bias.title(settings) == "lengths"
     compared = bias.compare(settings, results)
-    assert compared.findings[0].text.startswith("Over 3 checkpoints the stereotype score is")
+    assert compared.findings[0].text.startswith("The stereotype score of 3 checkpoints is")
     sections = bias.view(settings, results, compared.measures, compared.findings)
     assert set(tables_of(sections)) == {"over_checkpoints"}
     assert bias.view(settings, results[:1], (), ())[0].blocks[0].rows  # type: ignore[union-attr]

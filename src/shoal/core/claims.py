@@ -35,12 +35,12 @@ def reach_so_far(seeds: int, known: int) -> list[str]:
     """Return the scope if some seeds may be incomplete, with a caveat if they are few.
 
     >>> reach_so_far(3, 4)
-    ['3 of 4 seeds complete', 'fewer than 5 seeds: no claim about the recipe']
+    ['3 of 4 seeds complete', 'fewer than 5 seeds: no claim about new trainings']
     """
     words = [f"{seeds} of {known} seeds complete"] if seeds < known else []
     if seeds == 1:
         return [*words, ONE_CHECKPOINT]
-    few = f"fewer than {ENOUGH_SEEDS} seeds: no claim about the recipe"
+    few = f"fewer than {ENOUGH_SEEDS} seeds: no claim about new trainings"
     return [*(words or [reach(seeds)]), *([few] if seeds < ENOUGH_SEEDS else [])]
 
 
@@ -48,10 +48,10 @@ def claim_of_rows(seeds: int) -> str:
     """Return the scope of a table whose rows are means over this many seeds.
 
     >>> claim_of_rows(3)
-    'mean of 3 seeds; fewer than 5 support no claim about the recipe'
+    'mean of 3 seeds; a claim about new trainings needs 5'
     """
     if seeds < 2:
         return f"one seed a row: {ONE_CHECKPOINT}, on new cases of these functionalities"
     if seeds < ENOUGH_SEEDS:
-        return f"mean of {seeds} seeds; fewer than {ENOUGH_SEEDS} support no claim about the recipe"
+        return f"mean of {seeds} seeds; a claim about new trainings needs {ENOUGH_SEEDS}"
     return f"mean of {seeds} seeds: for this training recipe, on new cases of these functionalities"

@@ -211,7 +211,7 @@ def test_prompts_in_a_group_are_checkpoints_whose_statements_are_compared(tmp_pa
     with serving(rule=lambda asked: polite_is_careful(asked, lambda text: False), logprobs=False) as server:
         models = [f"openai:m?url={server.url}&prompt={name}" for name in PROMPTS]
         said, measures = planned(tmp_path, server, **{"groups.m": models})
-    assert "The checkpoints disagree: 1 of 2 conclusions change between 3 checkpoints" in said
+    assert "The 3 checkpoints disagree on bias: 1 of 2 conclusions change." in said
     means = [one for one in measures if one["name"] == "mean over checkpoints"]
     by_context = {one["groups"]["context"]: one["value"] for one in means if one["of"] == "bias score"}
     assert by_context["ambiguous"] == pytest.approx(2 / 3)  # 1, 0 and 1
@@ -222,7 +222,7 @@ def test_prompts_of_a_model_are_one_recipe_and_changed_answers_are_counted(tmp_p
         model = f"openai:m?url={server.url}"
         said, measures = planned(tmp_path, server, models=[model], prompts=PROMPTS)
         alone, _ = planned(tmp_path, server, models=[model], prompts=PROMPTS[:1])
-    assert "The prompts disagree: " in said and " between 3 prompts. Changing: bbq " in said, said
+    assert "The 3 prompts disagree on bias: " in said and " change. Results that change: bbq (" in said, said
     assert "3 prompts of one checkpoint: seed variance was not measured." in said
     assert "checkpoints" not in said
     questions = example.questions()

@@ -42,7 +42,9 @@ def test_the_worked_example(worked):
     assert ratio.value == pytest.approx(1)
     shares = rows.where("share of items")
     assert [row.value for row in shares] == pytest.approx([1 / 3] * 3)
-    assert [row.note for row in shares] == [f"{share} % by coin flips" for share in ("6.2", "31.2", "62.5")]
+    assert [row.note for row in shares] == [
+        f"{share} % expected by chance" for share in ("6.2", "31.2", "62.5")
+    ]
     assert (mean.facts["lowest"], mean.note[:13]) == (pytest.approx(1 / 3), "5 checkpoints")
     assert [end / sd.value for end in sd.interval] == pytest.approx([0.599, 2.874], abs=1e-3)
 
@@ -62,15 +64,15 @@ def test_the_headline_says_what_the_diagnostics_say_and_which_statements_change(
     results = crows_results(letters("1" * 30, "1" * 28 + "00", "10" * 15))
     (_, recipe, limits) = findings(results)
     assert recipe.text == (
-        "The checkpoints disagree: 2 of 2 conclusions change between 3 checkpoints. Changing: crows all, age."
+        "The 3 checkpoints disagree on bias: 2 of 2 conclusions change. Results that change: crows (all, age)."
     )
-    assert "3 checkpoints: too few for a claim about the recipe" in limits.text
+    assert "3 checkpoints: too few for a claim about new trainings" in limits.text
     (_, recipe, _) = findings(crows_results(letters("1" * 30, "1" * 28 + "00")))
-    assert recipe.text == "The checkpoints agree: none of 2 conclusions changes between 2 checkpoints."
+    assert recipe.text == "The 2 checkpoints agree on bias: none of 2 conclusions changes."
     (_, recipe, _) = findings(
         seat_results({"w1": [1.2, 1.3], "w6": [0.4, -0.2]}, {"w1": [0.001] * 2, "w6": [0.2] * 2})
     )
-    assert recipe.text.endswith("1 of 2 conclusions change between 2 checkpoints. Changing: seat by cls w6.")
+    assert recipe.text.endswith("1 of 2 conclusions change. Results that change: seat by cls (w6).")
 
 
 def test_fewer_than_twenty_items_carry_no_flag_and_no_finding():
@@ -113,7 +115,9 @@ def test_signs_and_significance_are_counted_over_checkpoints():
     assert by_test["weat6"]["significant share"].value == pytest.approx(0.2)
     assert rows.where("tests with one sign")[0].value == 0.5
     assert rows.where("tests with one verdict")[0].value == 0.5
-    assert findings(results)[0].text.startswith("1 of 2 tests have the same sign in all 5 checkpoints. 1 are")
+    assert findings(results)[0].text.startswith(
+        "1 of 2 tests change sign between 5 checkpoints; 1 change significance."
+    )
     (line,) = [line for line in printed(sections(results)).splitlines() if line.startswith("weat6 !")]
     assert line.split()[2:8] == ["0.12", "0.38", "0.2", "1", "of", "5"]
 

@@ -106,5 +106,5 @@ def test_prompts_of_a_choice_are_compared_and_a_choice_by_position_has_no_part_i
         )
     said = " ".join(done.output.split())
     assert "The position of the options decides with 1 of 3 prompts (choice-polite)" in said, said
-    assert " between 2 prompts." in said and "Over 3 prompts" not in said
+    assert "The 2 prompts " in said and "score of 3 prompts" not in said
     assert "The answer depends on the wording in 100.0 % of 80 pairs (3 prompts)." in said

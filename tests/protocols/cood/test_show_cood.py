@@ -28,9 +28,9 @@ def printed(*results, width: int = 110) -> str:
 
 
 @pytest.mark.parametrize(("rule", "answer"), [
-    ("perfect", "It combines text and statement: 100.0 % of unseen combinations are right"),
-    ("x_only", "It uses the shortcut: 0.0 % of unseen combinations are right"),
-    ("always_0", "It has hardly learnt the trained combinations: 50.0 % are right"),
+    ("perfect", "It combines text and statement. 100.0 % of unseen combinations are right"),
+    ("x_only", "It uses the shortcut. 0.0 % of unseen combinations are right"),
+    ("always_0", "It has hardly learnt the trained combinations, so ignore its COOD score. 50.0 % are right"),
 ])  # fmt: skip
 def test_the_answer_comes_first_and_has_nothing_of_ood(rule, answer, settings, audited):
     text = printed(audited(settings(), f"python:planted_readers:{rule}"))
@@ -78,8 +78,8 @@ def test_a_comparison_has_a_line_per_setup_and_marks_what_was_not_learnt(setting
     text = printed(*results)
     assert "(100.0)" in text and "COOD in brackets" in text
     words = " ".join(text.split())
-    assert "2 seeds (0, 1): a claim about the training recipe needs 5." in words
-    assert "One seed, so results hold for this checkpoint only." in words
+    assert "2 seeds (0, 1): a claim about new trainings needs 5." in words
+    assert "Rows with one seed: results hold for this checkpoint only." in words
     assert "results hold for this training recipe" not in text
 
 

@@ -167,7 +167,7 @@ def test_functionalities_without_a_pass_rate_in_some_row_are_left_out_of_all():
     found = compared(table(), [iid_job(full, [1, 0]), job(silent, [1, 0])])
     (count,) = found.where("functionalities compared")
     assert (count.value, count.n) == (2.0, 3)
-    assert count.note == "left out, no case applies in some row: b.h.DIR"
+    assert count.note == "no case applies in some setup for: b.h.DIR"
     assert one(found, "suite score", config="iid", hold_out="none").value == pytest.approx(0.75)
     undefined = one(found, "pass rate", config="iid>suite", hold_out="seen", functionality="b.h.DIR")
     assert (undefined.value, undefined.na) == (None, 2)
@@ -495,8 +495,8 @@ def test_a_row_that_lost_the_task_or_never_learnt_it_is_told():
 
 
 @pytest.mark.parametrize(("scores", "told"), [
-    ((0.97, 0.02), "in 1 of 2 runs (i.i.d. score 97.0 → 97.0, 2.0). Ignore"),
-    ((0.97, 0.02, 0.97), "in 1 of 3 runs (i.i.d. score 97.0 → 97.0, 2.0, 97.0). Ignore"),
+    ((0.97, 0.02), "in 1 of 2 runs (i.i.d. score 97.0 before; 97.0, 2.0 after). Ignore"),
+    ((0.97, 0.02, 0.97), "in 1 of 3 runs (i.i.d. score 97.0 before; 97.0, 2.0, 97.0 after). Ignore"),
     ((0.04, 0.02, 0.03), "lost the task (i.i.d. score 97.0 → 3.0). Ignore"),
 ])  # fmt: skip
 def test_runs_that_lost_the_task_are_counted_even_where_seeds_show_nothing(scores, told):

@@ -114,7 +114,7 @@ def matrix(measures: Sequence[Measure], title: str) -> HeatMap:
 
 
 def test_the_matrix_of_pass_rates_by_scenario():
-    block = matrix(example(), "func: the functionality itself was held out")
+    block = matrix(example(), "func: trained without the functionality itself")
     assert block.columns == [("vanilla", "iid"), ("vanilla", "iid>suite")] and block.baselines == 1
     names = [name for name, _ in block.rows]
     values = {
@@ -128,7 +128,7 @@ def test_the_matrix_of_pass_rates_by_scenario():
         "reducers": [None, 0.25],
     }
     text = printed(example(), full=True)
-    assert "func: the functionality itself was held out" in text and "class: its whole" not in text
+    assert "func: trained without the functionality itself" in text and "class: trained without" not in text
     assert "not bad" in text and "not bad" not in printed(example())
 
 
@@ -171,10 +171,11 @@ def test_the_headline_of_several_rows_counts_them_and_names_one_with_its_own_num
     ]
     assert headline(rows) == [
         "It learns the tests, not the behaviour.",
-        "iid>suite vanilla, the best of 3 rows on seen tests. G on the tests it was shown rises from 72.5 to 90.3.",
+        "Best of 3 training setups on seen tests: iid>suite vanilla. G (harmonic mean of suite and i.i.d. score) on "
+        "the tests it was shown rises from 72.5 to 90.3.",
         "G on held-out functionalities does not change clearly (72.5 → 70.7).",
         "The i.i.d. score falls from 91.7 to 82.3.",
-        "Among 3 rows: 2 improve on seen tests, 0 on held-out functionalities; in 1 the i.i.d. score falls.",
+        "Of 3 training setups, 2 improve on seen tests, 0 on held-out functionalities; the i.i.d. score falls in 1.",
     ]
 
 

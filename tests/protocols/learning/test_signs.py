@@ -98,7 +98,7 @@ def test_a_model_that_learnt_the_opposite_did_not_learn_the_task():
     flipped = right_with_chance(iid, rng, 0.008, 0.9)
     kinds, signs = found(suite, right_with_chance(suite, rng, 0.9, 0.8), iid, flipped)
     assert kinds == ["untrained"]
-    assert signs.findings[0].text.endswith("always negative has 50.0.")
+    assert signs.findings[0].text.endswith("always answering negative would get 50.0.")
 
 
 def test_a_model_that_is_too_sure_to_get_surer_is_saturated():
@@ -109,9 +109,9 @@ def test_a_model_that_is_too_sure_to_get_surer_is_saturated():
     sure.probabilities[:40] = 0.6 * sure.probabilities[:40] + 0.2  # of other tests it is less sure
     kinds, signs = found(suite, sure, iid, right_with_chance(iid, rng, 0.8, 0.97))
     assert kinds == ["saturated"]
-    assert "1 of 1 directional functionalities can hardly fail" in signs.findings[0].text
-    assert "too confident in their originals (mean 97.0 %)" in signs.findings[0].text
-    assert "Cases with room to fail: hedges 0 %." in signs.findings[0].text
+    assert "1 of 1 directional (DIR) functionalities test little" in signs.findings[0].text
+    assert "too sure of their original texts (mean confidence 97.0 %)" in signs.findings[0].text
+    assert "Cases that can still fail: hedges 0 %." in signs.findings[0].text
     assert found(suite, moderate, iid, right_with_chance(iid, rng, 0.8, 0.8))[0] == []
 
 

@@ -33,7 +33,7 @@ def test_a_better_model_comes_first_whatever_the_order_of_names(rank, plant):
     assert names == ["good", "middling", "bad"]
     assert "stop" in kinds(outputs[0])
     printed = rank(good, bad, middling, "--data", "data.csv").stdout
-    assert "good is best; 30 labels were enough to decide this. You can stop labelling:" in printed
+    assert "good is best (error risk at most 5 %). 30 labels were enough to decide this" in printed
 
 
 def test_ten_to_two_is_probable_and_not_decided(rank, plant):

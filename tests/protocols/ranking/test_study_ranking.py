@@ -137,15 +137,12 @@ def test_a_plan_runs_shows_compares_and_reports(study, models, tmp_path):
         return done.output
 
     printed = shoal("run", "plan.toml")
-    assert (
-        "How often t examples put two models in the same order as all examples do" in printed
-        and "CONF-GT" in printed
-    )
+    assert "How often do t examples order two models as all examples do?" in printed and "CONF-GT" in printed
     assert "m0 is best" in printed
     shoal("report", "plan.toml", "--out", "page.html", "--figures", "figures")
     drawn = {path.stem for path in Path("figures").glob("*.svg")}
     assert {"pairs-by-factor", "against-acc-conf", "against-acc-conf-gt"} <= drawn  # Figures 4 to 6
-    assert "put two models in the same order" in Path("page.html").read_text()
+    assert "order two models as all examples do" in Path("page.html").read_text()
     pairs = read_csv(tmp_path / "page-pairs.csv")
     wanted = [
         "dataset", "explainer", "method", "direction", "model_i", "model_j", "s_i", "s_j", "accuracy", "ties", "B", "t",

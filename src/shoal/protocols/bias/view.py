@@ -353,7 +353,7 @@ def _comparisons(measures: Measures) -> list[Block]:
         numbers = [Number(row, part="value and interval"), Number(row, part="n")]
         lines.append(Row([row.name, about, *numbers, Words(words, "quiet")]))
     if lines:
-        columns = [*_columns(["between diagnostics", ""], ["", "n"]), Column("", "left")]
+        columns = [*_columns(["between diagnostics", "of"], ["value", "n"]), Column("model", "left")]
         blocks.append(Table(columns, lines))
     return blocks
 

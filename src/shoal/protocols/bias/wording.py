@@ -1,6 +1,7 @@
 """Sentences of the bias protocol: notes, reasons, findings and legends, from typed values."""
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 from ...core.errors import some
 from ...core.measures import FEW_CASES, SHARE, quantity, shown, shown_interval
@@ -51,7 +52,7 @@ def partitions(count: int, exact: bool, move_words: bool) -> str:
 
 
 def by_coin_flips(chance: float) -> str:
-    return f"{100 * chance:.1f} % by coin flips"
+    return f"{100 * chance:.1f} % expected by chance"
 
 
 def finetuned(rows: int, majority: float, removed: int) -> str:
@@ -183,9 +184,9 @@ def agreement(changing: Mapping[str, Sequence[str]], total: int, runs: int, unit
         return f"Not compared: too few items or {unit}s with a value."
     members, conclusions = several(runs, unit), several(total, "conclusion")
     if not changed:
-        return f"The {unit}s agree: none of {conclusions} changes between {members}."
-    names = "; ".join(f"{label} {some(names, MOST_NAMES)}" for label, names in changing.items() if names)
-    return f"The {unit}s disagree: {changed} of {conclusions} change between {members}. Changing: {names}."
+        return f"The {members} agree on bias: none of {conclusions} changes."
+    names = "; ".join(f"{label} ({some(names, MOST_NAMES)})" for label, names in changing.items() if names)
+    return f"The {members} disagree on bias: {changed} of {conclusions} change. Results that change: {names}."
 
 
 def limits(names: Sequence[str], unit: str) -> str:
@@ -194,7 +195,7 @@ def limits(names: Sequence[str], unit: str) -> str:
     if unit != CHECKPOINT or runs == 1:
         members = f"One checkpoint, {names[0]}" if runs == 1 else f"{several(runs, unit)} of one checkpoint"
         return f"{members}: seed variance was not measured."
-    few = f": too few for a claim about the recipe, which needs {WANTED}."
+    few = f": too few for a claim about new trainings, which needs {WANTED}."
     return several(runs) + (few if runs < WANTED else " of one recipe.")
 
 
@@ -204,9 +205,14 @@ def conclusion(measures: Measures, runs: int, unit: str) -> str:
     if signs and verdicts:
         one_sign, one_verdict = (round((row.value or 0) * row.n) for row in (signs[0], verdicts[0]))
         return (
-            f"{one_sign} of {several(signs[0].n, 'test')} have the same sign in all {several(runs)}. "
-            f"{one_verdict} are significant in all of them or in none."
+            f"{signs[0].n - one_sign} of {several(signs[0].n, 'test')} change sign between {several(runs)}; "
+            f"{verdicts[0].n - one_verdict} change significance."
         )
+    if clusters := measures.where("mean over checkpoints", of="cluster accuracy"):
+        key = itemgetter("test", "category")
+        chance = {key(row.groups): row.value for row in measures.where("chance accuracy")}
+        above = sum((row.value or 0) > (chance.get(key(row.groups)) or 1) for row in clusters)
+        return f"The mean accuracy is above chance in {above} of {len(clusters)} rows (not tested)."
     task = {"task": "all"} if measures.where(task="all") else {}
     whole = measures.where(category="all", **task)
     means, sds = (whole.where(f"{name} over checkpoints", of="stereotype score") for name in ("mean", "sd"))
@@ -214,7 +220,7 @@ def conclusion(measures: Measures, runs: int, unit: str) -> str:
         return ""
     mean, sd = means[0], shown(sds[0].value, SHARE)
     score = shown(mean.value, SHARE)
-    text = f"Over {several(runs, unit)} the stereotype score is {score} %, SD {sd} points."
+    text = f"The stereotype score of {several(runs, unit)} is {score} % (unbiased: 50), SD {sd} points."
     if mean.n < FEW_CASES:
         return f"{text} {several(mean.n, 'item')} are too few for a finding, which needs {FEW_CASES}."
     # Neutral items count for neither side, so only decided ones are judged.
@@ -235,7 +241,7 @@ def conclusion(measures: Measures, runs: int, unit: str) -> str:
 
 ONE_CHECKPOINT = "! One checkpoint: seed variance was not measured."
 ONE_SIDED = "p is one-sided: X is closer to A than Y is."
-TABLE_1 = f"! SD above 2.5 points, or one value near 50 and another far above (at least {FEW_CASES} items)."
+TABLE_1 = f"! Checkpoints differ too much: SD above 2.5, or one near 50 and another far above (from {FEW_CASES} items)."
 BIAS_SCORE = (
     "bias: +100 if every answer that names a group follows the stereotype, −100 if none does; 0 is unbiased."
 )

@@ -75,9 +75,9 @@ def _summary(result: Result) -> Section:
 
 
 def _sentence(finding: Finding, prefix: str = "") -> list[Words]:
-    head = wording.HEADS[finding.kind]
+    head, stop, rest = finding.text.partition(". ")
     tone = VERDICTS.get(finding.kind, "doubt")
-    return [Words(prefix), Words(head, ("strong", tone)), Words(finding.text.removeprefix(head))]
+    return [Words(prefix), Words(head + stop, ("strong", tone)), Words(rest)]
 
 
 def _matrix(result: Result) -> Table:
@@ -134,12 +134,11 @@ def _comparison(
     """Return the verdicts, a row per setup over its seeds, and curves."""
     rows = Measures(row for row in measures if "epoch" not in row.groups)
     setups = [dict(finding.groups) for finding in findings]
-    probes = [setup for setup in setups if setup["control"] == "none"][:SHOWN_SETUPS]
-    blocks: list[Block] = [
-        Text(_sentence(finding, f"{_setup_name(finding.groups)}: "))
-        for finding in findings
-        if finding.groups in probes
-    ]
+    judged = [finding for finding in findings if finding.groups["control"] == "none"]
+    answer = wording.overall([finding.kind for finding in judged]) if len(judged) > 1 else ""
+    shown = judged[:SHOWN_SETUPS]
+    probes = [dict(finding.groups) for finding in shown]
+    blocks: list[Block] = [Text(_sentence(each, f"{_setup_name(each.groups)}: ")) for each in shown]
     blocks.append(_setups(rows, setups))
     roles = [result.job["about"]["roles"] for result in results]
     classes = roles[0] if all(each == roles[0] for each in roles) else {role: role for role in ROLES}
@@ -149,8 +148,9 @@ def _comparison(
         blocks += _epochs(measures, setup, title=f"over epochs: {_setup_name(setup)}")
     gaps = rows.where("gap")
     several = any(row.interval_method.startswith("seeds") for row in gaps)
-    notes = [*dict.fromkeys(row.note for row in gaps if row.note), wording.interval_note(several)]
-    return Section(blocks=blocks, notes=notes)
+    claims = [row.note for row in [row for row in gaps if row.groups in probes] or gaps if row.note]
+    notes = [*dict.fromkeys(claims), wording.interval_note(several)]
+    return Section(text=Words(answer, "strong"), blocks=blocks, notes=notes)
 
 
 def _grid(measures: Measures, probes: Sequence[Groups], classes: Groups) -> HeatMap:
@@ -167,7 +167,8 @@ def _grid(measures: Measures, probes: Sequence[Groups], classes: Groups) -> Heat
 
 
 def _setup_name(setup: Groups) -> str:
-    return ", ".join(f"{name} {value}" for name, value in setup.items())
+    names = {name: value for name, value in setup.items() if (name, value) != ("control", "none")}
+    return ", ".join(f"{value} texts" if name == "K" else f"{name} {value}" for name, value in names.items())
 
 
 def _sizes(measures: Measures, setups: Sequence[Groups]) -> list[Curves]:

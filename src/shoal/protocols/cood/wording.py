@@ -14,12 +14,13 @@ from .settings import SLOT
 HEADS = {
     "shortcut": "It uses the shortcut",
     "combines": "It combines text and statement",
-    "between": "Undecided: it may combine text and statement or use the shortcut",
-    "not learnt": "It has hardly learnt the trained combinations",
-    "not solved": "It does not solve the demonstrated (ID) combinations",
-    "no answer": "Some cells have no answers",
+    "between": "Unclear whether it combines text and statement or uses the shortcut",
+    "not learnt": "It has hardly learnt the trained combinations, so ignore its COOD score",
+    "not solved": "It does not solve the demonstrated (ID) combinations, so ignore its COOD score",
+    "no answer": "Combining cannot be judged, because some cells have no answers",
 }
-"""Kind of finding to the start of its sentence."""
+"""Kind of finding to its first sentence."""
+OUTCOMES = {"combines": "combines", "shortcut": "uses the shortcut", "between": "unclear"}
 MOSTLY = 0.9
 """COOD accuracy of a model that combines; below it, it combines in part."""
 LEARNT = 0.7
@@ -53,13 +54,13 @@ def verdict(
     seen, unseen = (find_measure(measures, "accuracy", groups, kind=kind) for kind in ("ID", "COOD"))
     gap, beyond = (find_measure(measures, name, groups) for name in ("gap", "beyond the shortcut"))
     if seen.value is None or unseen.value is None or over_half is None:
-        return _finding("no answer", ": combining cannot be judged.", groups)
+        return _finding("no answer", ".", groups)
     if not has_learnt(measures, groups):
         cells = [cell_accuracy(measures, groups, cell) for cell in cells_of("ID")]
         worst = min(cells, key=lambda row: row.value or 0)
         text = (
-            f': {_value(seen)} % are right, {_value(worst)} % in "{names[worst.groups["cell"]]}"; '
-            "a constant answer gets 50 %. Its COOD score cannot be interpreted."
+            f'. {_value(seen)} % are right, {_value(worst)} % in "{names[worst.groups["cell"]]}"; '
+            "a constant answer gets 50 %."
         )
         return _finding("not solved" if shots else "not learnt", text, groups, seen, worst)
     low, high = over_half
@@ -71,11 +72,18 @@ def verdict(
     partly = ", but only in part" if kind == "combines" and unseen.value < MOSTLY else ""
     ones = ("COOD", "ID") if shots and not any(shots) else ("unseen", "seen")
     text = (
-        f"{partly}: {_value(unseen)} % of {ones[0]} combinations are right, {_value(seen)} % of {ones[1]} ones. "
-        f"Beyond the shortcut it gets {_value(beyond)} of {shown(largest, points, signed=False)} possible points; "
-        f"the distance to half of them is {shown(above, points, signed=True)} (95 % CI {ends})."
+        f"{partly}. {_value(unseen)} % of {ones[0]} combinations are right, {_value(seen)} % of {ones[1]} ones. "
+        f"Beyond the shortcut it gets {_value(beyond)} of {shown(largest, points, signed=False)} possible points. "
+        f"That is {shown(above, points, signed=True)} from the threshold, half of them (95 % CI {ends})."
     )
     return _finding(kind, text, groups, unseen, gap, beyond)
+
+
+def overall(kinds: Sequence[str]) -> str:
+    """Return the answer of several setups from the kinds of their findings."""
+    counts = ", ".join(f"{OUTCOMES.get(kind, kind)} in {kinds.count(kind)}" for kind in dict.fromkeys(kinds))
+    start = "No clear answer on combining: " if {"combines", "shortcut"}.isdisjoint(kinds) else "It "
+    return f"{start}{counts} of {len(kinds)} setups."
 
 
 def has_learnt(measures: Measures, groups: Mapping[str, str]) -> bool:
@@ -137,10 +145,10 @@ def seed_claim(seeds: Sequence[int], shots: Sequence[int]) -> str:
     if shots:
         return f"{len(seeds)} choices of demonstrations." if any(shots) and len(seeds) > 1 else ""
     if len(seeds) == 1:
-        return "One seed, so results hold for this checkpoint only."
+        return "Rows with one seed: results hold for this checkpoint only."
     several = f"{len(seeds)} seeds ({', '.join(map(str, seeds))})"
     if len(seeds) < ENOUGH_SEEDS:
-        return f"{several}: a claim about the training recipe needs {ENOUGH_SEEDS}."
+        return f"{several}: a claim about new trainings needs {ENOUGH_SEEDS}."
     return f"{several}: results hold for this training recipe."
 
 
@@ -157,7 +165,7 @@ def about_texts(job: Mapping[str, Any], tested: int) -> str:
 
 
 def interval_note(several_seeds: bool) -> str:
-    return "95 % intervals over texts" + (" and, by Student's t, over seeds." if several_seeds else ".")
+    return "95 % intervals cover texts" + (" and seeds (Student's t)." if several_seeds else ".")
 
 
 # Legends and captions
@@ -168,8 +176,8 @@ MEANING = {
     "COOD": "new combinations of their parts",
     "OOD": "a new word in the statement; not part of the verdict",
     "gap": "ID minus COOD, in points",
-    "beyond the shortcut": "COOD minus what the model would get if it ignored the statement, in points",
+    "beyond the shortcut": "COOD above a model that ignores the statement, in points",
 }
 BEYOND = f"beyond: {MEANING['beyond the shortcut']}"
-BRACKETS = f"COOD in brackets: hardly learnt (ID below {100 * LEARNT:.0f} %, or a cell of it below 50 %)"
+BRACKETS = f"COOD in brackets: ignore it (ID below {100 * LEARNT:.0f} %, or an ID combination at most 50 %)"
 BY_SIZE = "by number of training texts"

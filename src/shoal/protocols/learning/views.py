@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from ...core.claims import claim_of_rows
+from ...core.errors import some
 from ...core.records import Finding, Measure, Result
 from ...core.views import Block, Column, Dots, HeatMap, Number, Section, Summary, Table, Text, Tone, Words
 from ...core.views import Cell as ShownCell
@@ -42,9 +43,9 @@ BEFORE_AND_AFTER = {
 """The rows of the chart."""
 SCENARIOS = {
     "seen": "seen: trained on the whole suite",
-    "functionality": "func: the functionality itself was held out",
-    "capability": "class: its whole capability was held out",
-    "test type": "type: its whole test type was held out",
+    "functionality": "func: trained without the functionality itself",
+    "capability": "class: trained without the whole capability of a functionality",
+    "test type": "type: trained without the whole test type of a functionality",
 }
 
 
@@ -192,17 +193,24 @@ def _before_and_after(row: TableRow | None) -> Table | None:
 
 
 def _warnings(findings: Sequence[Finding], results: Sequence[Result]) -> list[str]:
-    """Return the warnings, the most important first, rows before trainings; the renderer shows three."""
+    """Return the warnings, the most important first, rows before trainings; one line for trainings with the same."""
     warnings = [finding for finding in findings if finding.kind != CONCLUSION]
     warnings.sort(key=lambda finding: ("seed" in finding.groups, -finding.weight))
     overlap = max((result.job.get("about", {}).get(OVERLAP, 0) for result in results), default=0)
     lines = [f"! {overlap:,} i.i.d. test rows also occur in the training data."] if overlap else []
+    alike: dict[str, dict[str, str]] = {}
     for finding in warnings:
-        groups, training = finding.groups, ""
+        groups, training, key = finding.groups, "", finding.text
         if "seed" in groups:
             without = f" without {groups['fold']}" if groups.get("fold") else ""
-            training = f"{groups['config']} {groups['method']}{without} seed {groups['seed']}: "
-        lines.append(f"! {training}{finding.text}")
+            training = f"{groups['config']} {groups['method']}{without} seed {groups['seed']}"
+            key = finding.kind + "".join(filter(str.isalpha, finding.text.partition(". ")[0]))
+        alike.setdefault(key, {})[training] = finding.text
+    for members in alike.values():
+        names, texts = some(filter(None, members), 2), list(dict.fromkeys(members.values()))
+        lines.append(
+            f"! {names}{': ' * bool(names)}{texts[0]}{' (Numbers of the first.)' * (len(texts) > 1)}"
+        )
     return lines
 
 
@@ -267,7 +275,7 @@ def _averages(title: Sequence[Words], measures: Sequence[Measure]) -> list[Secti
     means = [row for row in measures if row.name == AVERAGE]
     rows = [ShownRow([*row_name(row), Number(row), Number(tests.get(row_name(row)))]) for row in means]
     columns = [Column("trained on", "left", once=True), Column("method", "left"), Column("Avg"), Column("p")]
-    table = Table(columns, rows, "averages", "Averages over scenarios")
+    table = Table(columns, rows, "averages", "Avg: mean of G over the scenarios; p: against the iid row")
     return [Section(title, "", [table], detail="full")] if rows else []
 
 

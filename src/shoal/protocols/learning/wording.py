@@ -50,7 +50,7 @@ def verdict(rows: Sequence[TableRow]) -> tuple[str, Tone]:
     changes = [{row.verdict(name) for name in held} for row in helped]
     carried = sum("better" in change and "worse" not in change for change in changes)
     if carried:
-        where = f" in {carried} of {_rows(len(trained))}" if len(trained) > 1 else ""
+        where = f" in {carried} of {_setups(len(trained))}" if len(trained) > 1 else ""
         return f"It learns the behaviour{where}: what was held out improves too.", "good"
     if any("worse" in change for change in changes):
         return "It learns the tests, not the behaviour.", "bad"
@@ -76,11 +76,11 @@ def headline(rows: Sequence[TableRow]) -> list[Words]:
         return [Words(f"{missing}: nothing to compare with.", "doubt")]
     sentences = []
     if row := leading_row(trained):
-        name = f"{row.config} {row.method}, the best of {len(trained)} rows on seen tests. "
+        name = f"Best of {_setups(len(trained))} on seen tests: {row.config} {row.method}. "
         sentences = [*_changes(row, name), Words(_counts(trained))] if trained[1:] else _changes(row, "")
     waiting = sum(any(cell.value is None for cell in row.cells.values()) for row in trained)
     if waiting:
-        sentences.append(Words(f"Not complete yet: {waiting} of {_rows(len(trained))}.", "doubt"))
+        sentences.append(Words(f"Not complete yet: {waiting} of {_setups(len(trained))}.", "doubt"))
     text, tone = verdict(rows)
     return _lines([Words(text, ("strong", tone)), *sentences] if text else sentences)
 
@@ -93,7 +93,7 @@ def leading_row(rows: Sequence[TableRow]) -> TableRow | None:
 
 def _changes(row: TableRow, name: str) -> list[Words]:
     """Return a sentence per tested column of a row; the first names the row."""
-    subjects = {"seen": "G on the tests it was shown"}
+    subjects = {"seen": "G (harmonic mean of suite and i.i.d. score) on the tests it was shown"}
     subjects |= {column: f"G on held-out {things}" for column, things in PLURALS.items()}
     sentences = []
     for column, subject in {**subjects, IID_COLUMN: "The i.i.d. score"}.items():
@@ -118,15 +118,15 @@ def _counts(rows: Sequence[TableRow]) -> str:
             better = sum(row.verdict(name) == "better" for row in rows)
             parts.append(f"{better} on held-out {PLURALS[name]}")
     worse = sum(row.verdict(IID_COLUMN) == "worse" for row in rows)
-    return f"Among {_rows(len(rows))}: {', '.join(parts)}; in {worse} the i.i.d. score falls."
+    return f"Of {_setups(len(rows))}, {', '.join(parts)}; the i.i.d. score falls in {worse}."
 
 
 def _lines(sentences: Sequence[Words]) -> list[Words]:
     return [replace(words, text=f"{words.text}\n") for words in sentences[:-1]] + [*sentences[-1:]]
 
 
-def _rows(count: int) -> str:
-    return f"{count} {_plural('row', count)}"
+def _setups(count: int) -> str:
+    return f"{count} {_plural('training setup', count)}"
 
 
 def task_headline(
@@ -160,7 +160,7 @@ def lost_task(row: TableRow, scores: Sequence[float], count: int) -> str:
     after = points(cell.value)
     if 0 < count < len(scores):
         after, runs = ", ".join(map(points, scores)), f" in {count} of {len(scores)} runs"
-    change = f"i.i.d. score {points(cell.before)} → {after}"
+    change = f"i.i.d. score {points(cell.before)} {f'before; {after} after' if runs else f'→ {after}'}"
     return f"{row.config} {row.method} {verb} the task{runs} ({change}). Ignore its other columns."
 
 
@@ -185,7 +185,7 @@ def untuned(method: str, task: str) -> str:
 
 def shared(hold_out: str, cases: int, n: int) -> str:
     """Return how many test cases have texts that the tested model was trained on."""
-    return f"{COLUMNS[hold_out]}: the training data hold all texts of {cases:,} of {n:,} test cases."
+    return f"{COLUMNS[hold_out]}: all texts of {cases:,} of the suite's {n:,} cases are also in the training data."
 
 
 def shared_gain(row: Row, hold_out: str, cases: int, n: int, gain: float) -> str:
@@ -203,7 +203,7 @@ CONSTANT = " A constant answer passes every invariance test."
 
 def label_shift(label: str, share: float, right: float, n: int, rows: str, *, is_constant: bool) -> str:
     """Return that a model predicts one label too often."""
-    text = f"It predicts {label} for {percent(share)} of {n:,} {rows}; {percent(right)} are {label}."
+    text = f"It predicts {label} for {percent(share)} of {n:,} {rows}; {label} is right for {percent(right)}."
     return text + (CONSTANT if is_constant else "")
 
 
@@ -216,7 +216,7 @@ def below_chance(score: float, n: int, label: str, chance: float, *, knew: bool)
     """Return that a model does not beat always predicting the commonest label."""
     return (
         f"It {'lost' if knew else 'did not learn'} the task: i.i.d. score {100 * score:.1f} on {n:,} rows; always "
-        f"{label} has {100 * chance:.1f}."
+        f"answering {label} would get {100 * chance:.1f}."
     )
 
 
@@ -224,8 +224,8 @@ def saturated(tight: Sequence[tuple[str, float]], total: int, confidence: float)
     """Return that directional tests can hardly fail because the model is too confident."""
     words = some([f"{name} {percent(free)}" for name, free in tight], 3)
     return (
-        f"{len(tight)} of {total} directional functionalities can hardly fail: the model is too confident in their "
-        f"originals (mean {100 * confidence:.1f} %). Cases with room to fail: {words}."
+        f"{len(tight)} of {total} directional (DIR) functionalities test little: the model is too sure of their "
+        f"original texts (mean confidence {100 * confidence:.1f} %). Cases that can still fail: {words}."
     )
 
 
@@ -250,7 +250,7 @@ METHOD_WORDS = {
 def of_terms(methods: Collection[str]) -> str:
     """Return what G and the methods are."""
     words = [f"{name}: {METHOD_WORDS[name]}" for name in METHOD_WORDS if name in methods]
-    return "; ".join(["G: harmonic mean of suite score and i.i.d. score", *words])
+    return "; ".join(["G: harmonic mean of suite score and i.i.d. score, low if either is low", *words])
 
 
 def marks(*, is_adjusted: bool) -> str:
@@ -260,12 +260,12 @@ def marks(*, is_adjusted: bool) -> str:
     return f"▲ ▼ better, worse than iid (p ≤ {level}, {holm}). Bold: highest."
 
 
-def sample_size(suite: int, iid: int, seeds: int) -> str:
+def sample_size(n: int, iid: int, seeds: int) -> str:
     """Return on how many cases and seeds the table rests."""
-    words = f"95 % intervals; {suite:,} suite {_plural('case', suite)}, {iid:,} i.i.d. {_plural('row', iid)}"
+    words = f"95 % CI; {n:,} suite {_plural('case', n)} compared, {iid:,} i.i.d. {_plural('row', iid)}"
     if seeds >= ESTIMABLE_SEEDS:
         return f"{words}, {seeds} seeds"
-    return words + ("; 2 seeds: for these runs only" if seeds == 2 else "; 1 seed, so no seed variance")
+    return words + ("; 2 seeds: new runs may vary" if seeds == 2 else "; 1 seed, so no seed variance")
 
 
 def _plural(word: str, count: int) -> str:
@@ -286,7 +286,7 @@ def progress(done: int, folds: int) -> str:
 
 def left_out(names: Sequence[str]) -> str:
     """Return which functionalities the table does not compare."""
-    return f"left out, no case applies in some row: {', '.join(names)}" if names else ""
+    return f"no case applies in some setup for: {', '.join(names)}" if names else ""
 
 
 def drawn(count: int, population: int) -> str:

@@ -97,13 +97,13 @@ def _examples(result: Result) -> str:
 def _order(results: Sequence[Result], rows: Measures, findings: Sequence[Finding]) -> Section:
     accuracies = rows.where("accuracy")
     answer, *others = [_sentence(finding) for finding in findings if finding.kind != NEXT] or [[]]
+    about = f"{len(accuracies)} models, {_examples(results[0])}"
     blocks: list[Block] = [Text(sentence) for sentence in others]
     has_order = bool(rows.where("probability better"))
     if has_order:
         blocks.append(_order_table(rows, accuracies))
     return Section(
-        title=[Words("ranking of ", "quiet"), Words(f"{len(accuracies)} models", "strong")],
-        text=[*answer, *(["\n"] if answer else []), Words(_examples(results[0]), "quiet")],
+        text=[*answer, *(["\n"] if answer else []), Words(about, "quiet")],
         blocks=blocks,
         notes=[wording.STATED_NOTE, wording.DECIDED_NOTE, wording.ALONE_COUNTS_NOTE] if has_order else [],
         warnings=[
@@ -199,7 +199,7 @@ def _few_shot(rows: Measures) -> Section:
         blocks.append(_curves(accuracies))
     facts = next((row.facts for row in accuracies if "population" in row.facts), {})
     return Section(
-        title=[Words("How often ", "quiet"), Words(wording.STUDY_TITLE, "strong")],
+        title=[Words("How often do ", "quiet"), Words(wording.STUDY_TITLE, "strong")],
         text=wording.study_summary(accuracies[0].n, facts.get("probe sets"), facts.get("population")),
         blocks=blocks,
         notes=[wording.FACTOR_NOTE, *[wording.BETTER_NOTE] * _has_rivals(rows), wording.INTERVAL_NOTE],

@@ -10,19 +10,18 @@ LIKELY = 0.8
 """The stated probability from which a model is called better."""
 
 STATED_NOTE = (
-    "Better than the next: probability under a cautious prior, which expects models to be a few points apart. "
+    "Better than the next: probability, assuming that models are usually a few points apart (a cautious prior). "
     f"Up to {100 * LIKELY:.0f} % counts as undecided."
 )
 DECIDED_NOTE = (
-    f"Decided (e-value): at most {100 * ALPHA:.0f} % of rankings are decided wrongly, even if you check the result "
-    "after each new label."
+    f"Decided: the error risk is at most {100 * ALPHA:.0f} % (e-value), even if you look after each label."
 )
 FACTOR_NOTE = (
-    "A factor orders models by a value on the probe set, such as accuracy (ACC): `shoal list factors`."
+    "A factor is a number that ranks models, such as accuracy (ACC). `shoal list factors` explains each."
 )
 ALONE_COUNTS_NOTE = "Right alone: labelled examples that only one of the two models gets right."
 BETTER_NOTE = "▲ better than ACC (p ≤ .05, bootstrap over examples)."
-INTERVAL_NOTE = "Intervals: jackknife over models, since pairs share models."
+INTERVAL_NOTE = "Intervals leave out one model at a time (jackknife), since pairs share models."
 EXPORT_NOTE = "--out FILE writes them. Fill in the labels, then run `shoal rank` again with --data FILE."
 ALONE_NOTE = "A ranking needs several models: `shoal rank MODEL MODEL … --data FILE`"
 NOT_ORDERED = {
@@ -59,9 +58,9 @@ PARTS = {
     "chosen": "labelled where models disagree",
     "pool": "without a label",
 }
-STUDY_TITLE = "t examples put two models in the same order as all examples do"
+STUDY_TITLE = "t examples order two models as all examples do?"
 CURVES_TITLE = "right order by size of probe set"
-STRIPS_TITLE = "every pair of models, for each factor; chance is 50 %"
+STRIPS_TITLE = "every pair of models, for each factor; a coin flip gets 50 %"
 LABEL_NEXT_TITLE = "What to label next"
 PAIRS_TITLE = "Pair by pair, t = {}"
 PAIRS_TEXT = "How often each pair is ordered correctly, in %, the better model first."
@@ -78,8 +77,8 @@ def percent(probability: float) -> str:
 def decided(name: str, labels: int) -> str:
     """Say that the best model is known."""
     return (
-        f"{name} is best; {labels:,} labels were enough to decide this. You can stop labelling: "
-        f"at most {100 * ALPHA:.0f} % of rankings decided in this way are wrong."
+        f"{name} is best (error risk at most {100 * ALPHA:.0f} %). {labels:,} labels were enough to decide this, so "
+        "you can stop labelling."
     )
 
 
