@@ -177,7 +177,7 @@ def _table(comparison: Comparison, *, full: bool) -> Table:
         Column("", "left"),
         Column("", "left"),
         *[Column(title) for title in ("A", "B", "diff", "95 % CI")],
-        *[Column(title, spare=full) for title in changes if counted],
+        *[Column(title) for title in changes if counted],
         *[Column(title, spare=True) for title in ("n", "p (adj.)", "detectable drop") if full],
     ]
 
