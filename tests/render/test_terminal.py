@@ -161,7 +161,10 @@ def test_the_variants_whose_answer_changed_come_before_the_others():
     shown = ShownCase(Case("c", tuple(texts)), answers=[same, same, banded, "negative .91", same])
     original, *variants, hidden = lines(CaseList([shown]), 80).splitlines()[1:]
     assert original == "  a chef   neutral (P(negative) .52)"
-    assert variants == ["      → a gay chef   negative .91", "      → a blind chef   neutral (P(positive) .61)"]
+    assert variants == [
+        "      → a gay chef   negative .91",
+        "      → a blind chef   neutral (P(positive) .61)",
+    ]
     assert hidden == "      … and 2 more"
 
 

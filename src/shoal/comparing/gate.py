@@ -164,6 +164,13 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
     return chosen
 
 
+MEASURED_BY = {
+    "suite score": "behaviour", "G": "learning", "gap": "cood", "pattern accuracy": "merge",
+    **dict.fromkeys(("stereotype score", "language modelling score", "icat", "bias score", "effect size"), "bias"),
+}  # fmt: skip
+"""The protocol of measures that gates often limit, for a rule on a result of another protocol."""
+
+
 def _nothing(rule: Rule, number: int, rows: Sequence[Measure], measures: Measures) -> PlanError:
     """Return the error for a rule without a measure; it lists the measures, the groups, or the values of a group."""
     values: dict[str, dict[str, None]] = {}
@@ -176,10 +183,11 @@ def _nothing(rule: Rule, number: int, rows: Sequence[Measure], measures: Measure
             word, known = value, list(values[group])
     if not rows:
         word, known = rule.measure, list(dict.fromkeys(row.name for row in measures))
+    other = f"a result of the {MEASURED_BY[word]} protocol, which measures it" if word in MEASURED_BY else ""
     return PlanError(
         f"rule {number} matches nothing: {rule}",
         why=f"the result has {some(known, 8)}" if known else "the result has nothing to judge",
-        fix=nearest(word, known) or "groups and values of one measure in `shoal try … --json`",
+        fix=other or nearest(word, known) or "groups and values of one measure in `shoal try … --json`",
     )
 
 

@@ -36,7 +36,8 @@ def load(spec: ModelSpec) -> "HFModel | LastText | Untrained":
         return Untrained(f"tiny:{spec.name}", UNTRAINED[spec.name])
     known = [*sorted(path.name for path in FOLDER.iterdir() if path.is_dir()), *UNTRAINED]
     if spec.name not in known:
-        raise ModelError.unknown(f"tiny:{spec.name}: no such model", spec.name, known, f"tiny:{known[0]}")
+        known, name = [f"tiny:{known_name}" for known_name in known], f"tiny:{spec.name}"
+        raise ModelError.unknown(f"{name}: no such model", name, known)
     return load_unprompted(ModelSpec("hf", str(FOLDER / spec.name), spec.options))
 
 
