@@ -53,7 +53,7 @@ Settings of a protocol, such as its suite or split.
   --set TABLE.KEY=VALUE        a setting in a table, such as train.method
 
 In a plan, write them into the table that has the name of the protocol. Rare
-ones may also stand in [behaviour.advanced].
+ones may also go into [behaviour.advanced].
 
   [behaviour]
   suite = "suite.jsonl"

@@ -164,11 +164,8 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
     return chosen
 
 
-MEASURED_BY = {
-    "suite score": "behaviour", "G": "learning", "gap": "cood", "pattern accuracy": "merge",
-    **dict.fromkeys(("stereotype score", "language modelling score", "icat", "bias score", "effect size"), "bias"),
-}  # fmt: skip
-"""The protocol of measures that gates often limit, for a rule on a result of another protocol."""
+MEASURED_BY = {"suite score": "behaviour", "G": "learning", "gap": "cood", "pattern accuracy": "merge"}
+MEASURED_BY |= dict.fromkeys(("stereotype score", "icat", "bias score", "effect size"), "bias")
 
 
 def _nothing(rule: Rule, number: int, rows: Sequence[Measure], measures: Measures) -> PlanError:
@@ -183,7 +180,8 @@ def _nothing(rule: Rule, number: int, rows: Sequence[Measure], measures: Measure
             word, known = value, list(values[group])
     if not rows:
         word, known = rule.measure, list(dict.fromkeys(row.name for row in measures))
-    other = f"a result of the {MEASURED_BY[word]} protocol, which measures it" if word in MEASURED_BY else ""
+    protocol = "" if rows else MEASURED_BY.get(rule.measure, "")
+    other = protocol and f"a result that has this measure, such as one of the {protocol} protocol"
     return PlanError(
         f"rule {number} matches nothing: {rule}",
         why=f"the result has {some(known, 8)}" if known else "the result has nothing to judge",

@@ -101,9 +101,7 @@ def plan_sections(plan: PowerPlan) -> list[Section]:
     )
     open_tests = max(1, round(ALPHA / plan.level))
     rows = f"{plan.row.level or 'overall'} row{'' if plan.tests == 1 else 's'}"
-    divided = (
-        f": 5 % / {open_tests} (Holm), because {open_tests} of {plan.tests} {rows} are not significant yet"
-    )
+    divided = f": 5 % / {open_tests} (Holm), as {open_tests} of {plan.tests} {rows} are not significant"
     notes = [
         f"Two-sided test at level {plan.level:.2g}, as in `shoal compare`{divided if open_tests > 1 else ''}.",
         f"Another {100 * plan.changing:.1f} % of the cases are assumed to change too: half newly fail, half are fixed.",

@@ -294,8 +294,7 @@ def case_list_lines(block: CaseList, width: int) -> list[Line]:
     return _framed(block, lines[1:], width)
 
 
-CHANCE = re.compile(r"(?: \(P\(.+?\))? (1\.00|\.\d\d)\b\)?")
-"""The probability in an answer: positive .98, neutral (P(negative) .51)."""
+CHANCE = re.compile(r"(?: \(P\(.+?\))? (1\.00|\.\d\d)\b\)?")  # positive .98, neutral (P(negative) .51)
 
 
 def _changed_first(case: ShownCase) -> list[int]:
@@ -303,14 +302,10 @@ def _changed_first(case: ShownCase) -> list[int]:
     order = list(range(len(case.case.examples)))
     if len(order) <= EXAMPLES or len(case.answers) != len(order):
         return order
-    labels = [CHANCE.sub("", answer) for answer in case.answers]
-    chances = [float([*CHANCE.findall(answer), "0"][0]) for answer in case.answers]
-    is_same = [label == labels[0] for label in labels]
-
-    def rank(place: int) -> tuple[bool, float]:
-        return is_same[place], -abs(chances[place] - (chances[0] if is_same[place] else 0.0))
-
-    return [0, *sorted(order[1:], key=rank)]
+    known = [(CHANCE.sub("", answer), float([*CHANCE.findall(answer), "0"][0])) for answer in case.answers]
+    first, before = known[0]
+    ranks = [(label == first, -abs(chance - before * (label == first))) for label, chance in known]
+    return [0, *sorted(order[1:], key=ranks.__getitem__)]
 
 
 def case_lines(case: ShownCase, width: int) -> list[Line]:

@@ -205,8 +205,7 @@ def changes(
     if answers.probabilities is None:
         return made
     table, has_failed = CaseTable.of(cases), hits_of(outcomes.verdicts) == 0
-    # The neutral band moves a probability near 1/3 or 2/3 further than the model does.
-    banded = f"as {len(shown.labels)} labels: "
+    banded = f"as {len(shown.labels)} labels: "  # the neutral band changes a model's probabilities
     starts = np.cumsum(sizes := table.sizes) - sizes
     for members in by_group(table, "functionality").values():
         places = members[has_failed[members]]
