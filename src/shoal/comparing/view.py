@@ -354,7 +354,8 @@ def verdict_sections(
             most = len(of_rule) if every else most
             rows += [_verdict_row(verdict) for verdict in of_rule[:most]]
             if len(of_rule) > most:
-                more = Words(f"… {len(of_rule) - most} more {went} ({rule}): --full", "quiet")
+                where = "".join(f" in {value}" for value in rule.groups.values() if value != "*")
+                more = Words(f"… {len(of_rule) - most} more {went}{where}: --full", "quiet")
                 rows.append(TableRow(["", more, "", "", ""]))
     notes = [f"! {check}" for check in wording.excused_checks(result)] + wording.uncompared(result)
     columns = [Column(title, "left") for title in ("", "", "observed", "limit", "")]
