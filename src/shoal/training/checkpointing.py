@@ -71,10 +71,7 @@ class Keeper:
         return not self._broken and time.monotonic() - self._last >= self.every
 
     def keep(self, now: Callable[[], Moment]) -> str:
-        """Replace the checkpoint; return a message if that fails.
-
-        The training continues without checkpoints then.
-        """
+        """Replace the checkpoint; if that fails, return a message and store none from then on."""
         started = time.monotonic()
         try:
             moment = now()
@@ -117,46 +114,40 @@ def the_keeper() -> Keeper | None:
 # State to tensors and back
 
 
-def weights_of(network: nn.Module) -> dict[str, Tensor]:
-    """Return every weight and buffer by name."""
-    return dict([*network.named_parameters(), *network.named_buffers()])
-
-
-def put_back(network: nn.Module, kept: Mapping[str, Tensor]) -> None:
-    """Restore the weights and buffers of a network."""
-    with torch.no_grad():
-        for name, weight in weights_of(network).items():
-            weight.copy_(kept[name])
-
-
-def moments_of(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """Return the optimiser's moments of each weight."""
-    state = optimiser.state_dict()["state"]
-    return {f"{number}/{key}": value for number, kept in state.items() for key, value in kept.items()}
-
-
-def put_moments_back(optimiser: torch.optim.Optimizer, kept: Mapping[str, Tensor]) -> None:
-    """Restore the moments of an optimiser."""
-    state: dict[int, dict[str, Tensor]] = {}
-    for name, value in kept.items():
-        number, _, key = name.partition("/")
-        state.setdefault(int(number), {})[key] = value
-    optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
-
-
-def generators() -> dict[str, Tensor]:
-    """Return the state of torch's generator on every device."""
-    return {"cpu": torch.get_rng_state()} | {
-        str(number): torch.cuda.get_rng_state(number) for number in range(torch.cuda.device_count())
+def state_of(network: nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, dict[str, Tensor]]:
+    """Return every weight and buffer, the moments of each weight, and the state of torch's generators."""
+    moments = optimiser.state_dict()["state"].items()
+    devices = range(torch.cuda.device_count())
+    return {
+        "network": _weights(network),
+        "optimiser": {f"{number}/{key}": value for number, kept in moments for key, value in kept.items()},
+        "generator": {
+            "cpu": torch.get_rng_state(),
+            **{str(number): torch.cuda.get_rng_state(number) for number in devices},
+        },
     }
 
 
-def put_generators_back(kept: Mapping[str, Tensor]) -> None:
-    """Restore torch's generators on the devices that are present."""
-    torch.set_rng_state(kept["cpu"])
-    for number in range(torch.cuda.device_count()):
-        if str(number) in kept:
-            torch.cuda.set_rng_state(kept[str(number)], number)
+def restore(
+    kept: Mapping[str, Mapping[str, Tensor]], network: nn.Module, optimiser: torch.optim.Optimizer
+) -> None:
+    """Restore weights, buffers and moments, and the generators of the devices that are present."""
+    with torch.no_grad():
+        for name, weight in _weights(network).items():
+            weight.copy_(kept["network"][name])
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, value in kept["optimiser"].items():
+        number, _, key = name.partition("/")
+        state.setdefault(int(number), {})[key] = value
+    optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
+    torch.set_rng_state(kept["generator"]["cpu"])
+    for device in range(torch.cuda.device_count()):
+        if str(device) in kept["generator"]:
+            torch.cuda.set_rng_state(kept["generator"][str(device)], device)
+
+
+def _weights(network: nn.Module) -> dict[str, Tensor]:
+    return dict([*network.named_parameters(), *network.named_buffers()])
 
 
 # On disk

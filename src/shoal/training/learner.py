@@ -6,13 +6,12 @@ are identical to the last bit (one thread).
 """
 
 import copy
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from .config import TrainConfig
@@ -75,28 +74,28 @@ class Vocabulary:
 def large_table(network: nn.Module) -> nn.Embedding | None:
     """Return the word table of a network; None if it is too small to be worth narrowing, or more than looked up."""
     table = network.get_input_embeddings() if hasattr(network, "get_input_embeddings") else None  # type: ignore[operator]
-    if type(table) is not nn.Embedding or table.weight.numel() < LARGE or not _is_plain(network, table):
+    if type(table) is not nn.Embedding or table.weight.numel() < LARGE:
         return None
-    return table
+    shared = sum(weight is table.weight for _, weight in network.named_parameters(remove_duplicate=False))
+    special = table.max_norm is not None or table.scale_grad_by_freq or table.sparse
+    watched = table._forward_hooks or table._forward_pre_hooks
+    is_plain = table.embedding_dim % LANES == 0 and shared == 1 and not special and not watched
+    return table if is_plain else None
 
 
-def vocabulary_of(
-    network: nn.Module, table: nn.Embedding, rows: Iterable[NDArray[np.int64]]
-) -> Vocabulary | None:
-    """Return the used part of the word table; None if narrowing it saves too little."""
-    padding = [] if table.padding_idx is None else [table.padding_idx]
+def vocabulary_of(model: Any, examples: Sequence[Any]) -> Vocabulary | None:
+    """Return the used part of a model's word table; None if narrowing it is impossible or saves too little."""
+    network = model.network(model.trained)
+    table = large_table(network)
+    if table is None:
+        return None
+    rows = model.tokenise(list(dict.fromkeys(examples)))["input_ids"]
+    # The padding tokens need not occur in any text.
+    padding = [model.padding.get("input_ids", 0), *([] if table.padding_idx is None else [table.padding_idx])]
     used = np.unique(np.concatenate([np.array(padding, np.int64), *rows]))
     if 2 * len(used) > len(table.weight):
         return None
     return Vocabulary(network, table, torch.from_numpy(used).to(table.weight.device))
-
-
-def _is_plain(network: nn.Module, table: nn.Embedding) -> bool:
-    """Return whether the table is only looked up: not tied to another layer, not scaled, without hooks."""
-    shared = sum(weight is table.weight for _, weight in network.named_parameters(remove_duplicate=False))
-    special = table.max_norm is not None or table.scale_grad_by_freq or table.sparse
-    watched = table._forward_hooks or table._forward_pre_hooks
-    return table.embedding_dim % LANES == 0 and shared == 1 and not special and not watched
 
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8
@@ -141,18 +140,14 @@ class Stepper:
     def __init__(self, weights: list[nn.Parameter], config: TrainConfig, total: int) -> None:
         self.weights, self.config, self.total = weights, config, total
         self.done = 0
+        groups: list[dict[str, Any]] = [{"params": weights}]
+        if config.weight_decay:  # biases and norms do not decay, as in Transformers' trainer
+            matrices = [weight for weight in weights if weight.ndim > 1]
+            others = [weight for weight in weights if weight.ndim <= 1]
+            groups = [{"params": matrices, "weight_decay": config.weight_decay}, {"params": others}]
         self.optimiser = torch.optim.AdamW(
-            self._groups(), lr=self.config.rate, betas=BETAS, eps=EPSILON, weight_decay=0.0, fused=True
+            groups, lr=config.rate, betas=BETAS, eps=EPSILON, weight_decay=0.0, fused=True
         )
-
-    def _groups(self) -> list[dict[str, Any]]:
-        """Return the parameter groups; biases and norms do not decay, as in Transformers' trainer."""
-        decay = self.config.weight_decay
-        if not decay:
-            return [{"params": self.weights}]
-        matrices = [weight for weight in self.weights if weight.ndim > 1]
-        others = [weight for weight in self.weights if weight.ndim <= 1]
-        return [{"params": matrices, "weight_decay": decay}, {"params": others}]
 
     def step(self, objective: Tensor) -> None:
         """Update the weights once by the gradient of this objective."""

@@ -6,8 +6,8 @@ A loader makes batches from items of one class. Two feeds decide which batches a
     ByEnvironment    one loader per environment, a new draw at every step: IRM, Group-DRO, Fish
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -34,17 +34,7 @@ class Losses:
     spans: str = "context"
 
 
-# Loaders: what one batch shows
-
-
-class Loader(Protocol):
-    """Items of one class, ready to be shown."""
-
-    lengths: Rows
-
-    def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, BoundedLoss]:
-        """Return the rows of the source for the chosen items, the number of cases, and their loss."""
-        ...
+# Loaders: items of one class. `show` returns the rows of the chosen ones, the number of cases, and their loss.
 
 
 class LabelledLoader:
@@ -105,6 +95,7 @@ class PairLoader:
         return rows, len(chosen), DirectionLoss([self.directions[item] for item in chosen.tolist()])
 
 
+Loader = LabelledLoader | SeveralLoader | PairLoader | AnsweredLoader | AlikeLoader
 LOADERS: dict[type[Item], Callable[[Any, Any, Losses], Loader]] = {
     Labelled: LabelledLoader,
     Invariant: PairLoader,
@@ -177,22 +168,20 @@ class Feed(Protocol):
         ...
 
 
+@dataclass
 class EveryItem:
     """Each item once per epoch, in batches of one kind; kinds alternate at random in proportion to size."""
 
-    def __init__(
-        self,
-        environments: Iterable[Environment],
-        source: Source,
-        batch: int,
-        rng: Generator,
-        loss: Losses | None = None,
-        *,
-        by_length: bool = True,
-    ) -> None:
-        self.pools = [(pool, _loader(pool, source, loss or Losses())) for pool in pools(environments)]
-        self.source, self.batch, self.rng, self.by_length = source, batch, rng, by_length
-        self.steps = sum(pool.batches(batch) for pool, _ in self.pools)
+    environments: Sequence[Environment]
+    source: Source
+    batch: int
+    rng: Generator
+    loss: Losses = Losses()
+    by_length: bool = True
+
+    def __post_init__(self) -> None:
+        self.pools = [(pool, _loader(pool, self.source, self.loss)) for pool in pools(self.environments)]
+        self.steps = sum(pool.batches(self.batch) for pool, _ in self.pools)
 
     def epoch(self) -> Iterator[Sequence[Batch]]:
         turns = [self._turns(*pool) for pool in self.pools]
@@ -217,25 +206,20 @@ def shuffled_batches(lengths: Rows, size: int, rng: Generator, *, by_length: boo
     return [cut[at] for at in rng.permutation(len(cut))]
 
 
+@dataclass
 class ByEnvironment:
     """Batches from the environments that a method chooses for each step."""
 
-    def __init__(
-        self,
-        environments: Sequence[Environment],
-        source: Source,
-        batch: int,
-        rng: Generator,
-        loss: Losses | None = None,
-        *,
-        choose: Callable[[Sequence[Environment], Generator], Sequence[str]],
-        steps: int,
-    ) -> None:
-        self.environments, self.choose, self.steps = environments, choose, steps
-        self.source, self.batch, self.rng = source, batch, rng
-        self.loaders: Mapping[str, tuple[Environment, Loader]] = {
-            one.name: (one, _loader(one, source, loss or Losses())) for one in environments
-        }
+    environments: Sequence[Environment]
+    source: Source
+    batch: int
+    rng: Generator
+    loss: Losses = Losses()
+    choose: Callable[[Sequence[Environment], Generator], Sequence[str]] = field(kw_only=True)
+    steps: int = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.loaders = {one.name: (one, _loader(one, self.source, self.loss)) for one in self.environments}
 
     def epoch(self) -> Iterator[Sequence[Batch]]:
         """Yield one batch from each chosen environment per step, drawn without replacement inside a batch."""

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -25,7 +25,7 @@ from . import checkpointing
 from .batch import Batch, Tokens, Vectors
 from .config import TrainConfig
 from .environments import Environment
-from .learner import Learner, Stepper, Vocabulary, large_table, vocabulary_of
+from .learner import Learner, Stepper, vocabulary_of
 from .loaders import ByEnvironment, EveryItem, Feed, Losses
 from .methods import Method, Phase, Vanilla
 from .spans import Windows
@@ -80,26 +80,13 @@ def train(
 
     method.start(environments)
     legs = [leg(phase) for phase in method.phases(config)]
-    words = None if windows else _vocabulary(model, examples, method, legs)
+    # Narrowing needs rows that nothing but their own examples changes, and an encoder that is not frozen.
+    moves_all = method.moves_every_weight or any(leg.phase.config.weight_decay for leg in legs)
+    is_whole = windows or moves_all or not examples or all(leg.phase.frozen for leg in legs)
+    words = None if is_whole else vocabulary_of(model, examples)
     learner = Learner(model.network(model.trained), model.forward, words)
     with words.narrowed() if words else nullcontext():
         return _Walk(learner, method, legs, seed, progress, mark, marks).go()
-
-
-def _vocabulary(
-    model: Any, examples: Sequence[Any], method: Method, legs: Sequence[_Leg]
-) -> Vocabulary | None:
-    """Return the used part of the word table; None if other rows change too, or if the encoder is frozen."""
-    shrinks = method.moves_every_weight or any(leg.phase.config.weight_decay for leg in legs)
-    if shrinks or not examples or all(leg.phase.frozen for leg in legs):
-        return None
-    network = model.network(model.trained)
-    table = large_table(network)
-    if table is None:
-        return None
-    rows = model.tokenise(list(dict.fromkeys(examples)))["input_ids"]
-    # The padding token need not occur in any text.
-    return vocabulary_of(network, table, [*rows, np.array([model.padding.get("input_ids", 0)])])
 
 
 def _feed(
@@ -154,26 +141,24 @@ def steps_of(environments: Sequence[Environment], method: Method, config: TrainC
 # The loop itself
 
 
+@dataclass
 class _Walk:
     """One training through all phases of its method."""
 
-    def __init__(
-        self,
-        learner: Learner,
-        method: Method,
-        legs: Sequence[_Leg],
-        seed: int,
-        progress: Progress,
-        mark: Mark,
-        marks: Sequence[str],
-    ) -> None:
-        self.learner, self.method, self.legs, self.seed = learner, method, legs, seed
-        self.progress, self.mark, self.marks = progress, mark, marks
-        self.total, self.stops = sum(leg.steps for leg in legs), _stops(legs, marks)
+    learner: Learner
+    method: Method
+    legs: Sequence[_Leg]
+    seed: int
+    progress: Progress
+    mark: Mark
+    marks: Sequence[str]
+    losses: list[float] = field(default_factory=list, init=False)
+    unread: list[Tensor] = field(default_factory=list, init=False)
+    """The losses of the last steps, on the model's device."""
+
+    def __post_init__(self) -> None:
+        self.total, self.stops = sum(leg.steps for leg in self.legs), _stops(self.legs, self.marks)
         self.keeper = checkpointing.the_keeper()
-        self.losses: list[float] = []
-        self.unread: list[Tensor] = []
-        """The losses of the last steps, on the model's device."""
 
     def go(self) -> list[float]:
         """Train to the end, from the start or from a checkpoint."""
@@ -244,12 +229,7 @@ class _Walk:
             updates=stepper.done,
             losses=self.losses,
             method={name: value for name, value in state.items() if name not in tensors},
-            tensors={
-                "network": checkpointing.weights_of(self.learner.network),
-                "optimiser": checkpointing.moments_of(stepper.optimiser),
-                "generator": checkpointing.generators(),
-                "method": tensors,
-            },
+            tensors=checkpointing.state_of(self.learner.network, stepper.optimiser) | {"method": tensors},
         )
 
     def _kept(self) -> checkpointing.Moment | None:
@@ -266,12 +246,10 @@ class _Walk:
         """Draw the earlier batches again and restore the state."""
         for _ in islice(steps, kept.step):
             pass
-        checkpointing.put_back(self.learner.network, kept.tensors["network"])
+        checkpointing.restore(kept.tensors, self.learner.network, stepper.optimiser)
         self.losses = kept.losses
         stepper.done = kept.updates
-        checkpointing.put_moments_back(stepper.optimiser, kept.tensors["optimiser"])
         vars(self.method).update({**kept.method, **kept.tensors["method"]})
-        checkpointing.put_generators_back(kept.tensors["generator"])
         kept.tensors.clear()  # frees four times the size of the weights
 
 

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from ..core.records import Example
 from . import losses
-from .batch import BoundedLoss, Inputs, Rows, Source, inputs_on, padded, to_device
+from .batch import BoundedLoss, Rows, Tokens, to_device
 from .environments import Alike, Answered, Environment
 
 ANSWER_KEPT = 0.05
@@ -30,14 +30,13 @@ ANSWER_KEPT = 0.05
 Aligned = tuple[Rows, Rows]
 
 
-class Windows(Source):
+class Windows(Tokens):
     """The distinct examples as windows of tokens; a row is a window."""
 
     def __init__(self, model: Any, examples: Iterable[Example], way: str = "context") -> None:
         distinct = list(dict.fromkeys(examples))
         self.reference, self.padding = way == "reference", model.padding
         self.device, self.network = model.device, model.network(model.trained)
-        self.with_segments = model.takes_segments and not self.reference
         cut = model.windows(distinct)
         ends = np.cumsum([len(windows) for windows in cut]).tolist()
         starts = [0, *ends[:-1]]
@@ -46,18 +45,14 @@ class Windows(Source):
         }
         self.windows = [window for windows in cut for window in windows]
         self.lengths = np.array([len(ids) for _, ids, _, _ in self.windows], np.int64)
-        self.aligned: dict[tuple[int, int], Aligned] = {}
-
-    def take(self, rows: Rows) -> Inputs:
-        windows = [self.windows[row] for row in rows.tolist()]
-        columns = {
-            "input_ids": [ids for _, ids, _, _ in windows],
-            "attention_mask": [np.ones(len(ids), np.int64) for _, ids, _, _ in windows],
+        mask = np.ones(self.lengths.max(initial=0), np.int64)
+        self.columns = {
+            "input_ids": [ids for _, ids, _, _ in self.windows],
+            "attention_mask": [mask[:length] for length in self.lengths.tolist()],
         }
-        if self.with_segments:
-            columns["token_type_ids"] = [segments for _, _, segments, _ in windows]
-        tables = {name: padded(column, self.padding.get(name, 0)) for name, column in columns.items()}
-        return inputs_on(self.device, self.network, tables)
+        if model.takes_segments and not self.reference:
+            self.columns["token_type_ids"] = [segments for _, _, segments, _ in self.windows]
+        self.aligned: dict[tuple[int, int], Aligned] = {}
 
     def cut(self, environment: Environment) -> Environment:
         """Return the environment with an item for each window."""

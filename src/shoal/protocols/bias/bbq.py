@@ -91,11 +91,9 @@ def _stored(model: StoredAnswers, built: Built) -> list[Answer]:
     rows = []
     for case in built.cases:
         text = answers[case.id]
-        place, why = (
-            data.matching_option(text, case.meta["options"]),
-            f"{text[:60]!r} is not one of the options",
-        )
+        place = data.matching_option(text, case.meta["options"])
         if place is None:
+            why = f"{text[:60]!r} is not one of the options"
             rows.append(Answer("", "label", {NO_ANSWER: why, STORED: text}, f"{NO_ANSWER}: {why}"))
         else:
             letter = LETTERS[case.meta["order"].index(place)]

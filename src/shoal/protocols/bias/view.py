@@ -262,13 +262,9 @@ def _spread_blocks(measures: Measures) -> list[Block]:
     blocks: list[Block] = [_table_1(measures)]
     shares = measures.where("share of items")
     if shares:  # Figure 1 of the paper
-        rows = [
-            (
-                count if (count := row.groups[AGAINST]) == "undecided" else f"{count} against the majority",
-                [row],
-            )
-            for row in shares
-        ]
+        counts = [row.groups[AGAINST] for row in shares]
+        names = [count if count == "undecided" else f"{count} against the majority" for count in counts]
+        rows = [(name, [row]) for name, row in zip(names, shares, strict=True)]
         notes = [row.note for row in shares]
         blocks.append(strip_table(rows, title="runs against the majority", notes=notes))
     return blocks

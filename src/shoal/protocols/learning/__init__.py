@@ -19,13 +19,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..behaviour import ask, title
-from .build import parts
+from .build import build, parts
 from .settings import Settings
 
 if TYPE_CHECKING:
     from ...core.records import Answers, Finding, Measure, Result
     from ...core.views import Section
-    from ...training.stage import Progress, Recipe
+    from ...training.stage import Recipe
     from ..base import Built, Compared, Scored
 
 __all__ = [
@@ -42,13 +42,6 @@ __all__ = [
     "title",
     "view",
 ]
-
-
-def build(settings: Settings, progress: "Progress | None" = None) -> "Built":
-    """Return the cases that the trained model is tested on, i.i.d. rows last."""
-    from .build import build_cases
-
-    return build_cases(settings)
 
 
 def recipe(settings: Settings, model: str) -> "Recipe | None":

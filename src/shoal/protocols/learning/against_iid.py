@@ -58,18 +58,20 @@ def common_seeds(scenario: Scenario, base: Scenario) -> tuple[list[int], list[in
     return [scenario.seeds.index(seed) for seed in both], [base.seeds.index(seed) for seed in both]
 
 
-def iid_test(settings: Settings, scenario: Scenario, base: Scenario) -> Contest | None:
-    """Return the test of a scenario's i.i.d. score against its baseline, on the rows that both answered in every run.
-
-    Without a common seed there is no test.
-    """
+def common_rows(scenario: Scenario, base: Scenario) -> tuple[Floats, Floats]:
+    """Return the i.i.d. outcomes of both in the seeds that both have, on the rows that both answered in every run."""
     ours, theirs = common_seeds(scenario, base)
     new, old = scenario.iid[:, ours], base.iid[:, theirs]
     known = ~np.isnan(new - old).any(axis=1)
-    new, old = new[known], old[known]
-    n, seeds = new.shape
-    if not n or not seeds:
+    return new[known], old[known]
+
+
+def iid_test(settings: Settings, scenario: Scenario, base: Scenario) -> Contest | None:
+    """Return the test of a scenario's i.i.d. score against its baseline; None without a common seed."""
+    new, old = common_rows(scenario, base)
+    if not new.size:
         return None
+    n, seeds = new.shape
     groups = {"score": "iid score", **scenario.groups}
     by_seed = np.array([old.mean(axis=0), new.mean(axis=0)])
     if contest := _over_seeds(settings, groups, n, by_seed):

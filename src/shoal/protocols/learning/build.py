@@ -15,6 +15,7 @@ import numpy as np
 from ...core.case_table import by_group
 from ...core.errors import PlanError, nearest, some
 from ...core.records import Case, Result
+from ...training.stage import Progress, silent
 from ..base import Built, step_of
 from ..behaviour.build import built_suite, chosen_cases, load_suite, split_file
 from ..behaviour.settings import SPLITS
@@ -213,7 +214,7 @@ def folds(cases: Sequence[Case], scenario: str, sample: int = 0) -> list[str]:
 # Cases
 
 
-def build_cases(settings: Settings) -> Built:
+def build(settings: Settings, progress: Progress = silent) -> Built:
     """Return the cases that the trained model is tested on, i.i.d. rows last."""
     if settings.only and {*settings.hold_out} - {"none", "seen"}:
         raise PlanError(

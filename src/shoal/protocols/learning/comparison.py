@@ -34,7 +34,7 @@ from .against_iid import (
     with_interval,
 )
 from .settings import Settings
-from .table3 import ALL, COLUMNS, IID_COLUMN, TableRow, average_g, rows_of_table3
+from .table3 import ALL, COLUMNS, IID_COLUMN, Cell, TableRow, average_g, rows_of_table3
 from .trainings import HOLD_OUTS, Flags, Floats, Scenario, Trainings, read_trainings, undefined
 from .wording import NO_FUNCTIONALITY
 
@@ -111,7 +111,7 @@ class ModelTable:
     def _iid(self, scenario: Scenario) -> Iterator[Measure]:
         """Yield the scores on i.i.d. data; keep their test."""
         yield from self._iid_rates(scenario)
-        mean = _mean([self._f1(scenario, column) for column in range(len(scenario.seeds))])
+        mean = _mean([self.trainings.f1(scenario, column) for column in range(len(scenario.seeds))])
         if mean is not None:
             yield self._scoped(Measure("iid F1", mean, _applies(scenario.iid), scenario.groups), scenario)
         if self.baseline and not scenario.is_baseline:
@@ -197,13 +197,6 @@ class ModelTable:
 
     # Rates
 
-    def _f1(self, scenario: Scenario, column: int) -> float | None:
-        """Return the F1 of a run: of the last label in tasks that look for it, of the words of answers in words."""
-        wanted = self.trainings.has_last_label  # `docs/method/beluga.md` 1.5
-        if wanted is None:
-            return self.trainings.word_f1(scenario, scenario.seeds[column])
-        return f1_of(wanted, scenario.iid[:, column])
-
     def _iid_rates(self, scenario: Scenario) -> Iterator[Measure]:
         return self._rates("iid score", scenario, scenario.iid, np.isnan(scenario.iid), {})
 
@@ -253,19 +246,6 @@ def _rate(name: str, hits: Floats, failed: Flags, groups: Mapping[str, str]) -> 
         low, high = max(0.0, mean - below), min(1.0, mean + above)
     method = "wilson" if seeds == 1 else "cluster wilson" + over_seeds(seeds)
     return replace(row, value=mean, interval=(low, high), interval_method=method)
-
-
-def f1_of(wanted: Flags, hits: Floats) -> float | None:
-    """Return the F1 of a label from which rows have it and which are right; a mean over models counts in parts.
-
-    >>> f1_of(np.array([True, True, False, False]), np.array([1.0, 0.0, 1.0, 0.0]))
-    0.5
-    """
-    known = ~np.isnan(hits)
-    right, missed = hits[known & wanted].sum(), (1 - hits[known & wanted]).sum()
-    alarms = (1 - hits[known & ~wanted]).sum()
-    total = 2 * right + missed + alarms
-    return float(2 * right / total) if total else None
 
 
 # Averages: the paper's Avg of a row over scenarios and tasks, and of a configuration over methods
@@ -335,20 +315,18 @@ def means_over_methods(rows: Sequence[TableRow]) -> Iterator[Measure]:
             groups = {"config": config, "column": COLUMNS[column]}
             yield Measure(OVER_METHODS, mean, len(cells), groups)
             before = baseline.cells[column].value if baseline else None
-            gain = _mean(
-                [
-                    cell.difference.value
-                    if cell.difference
-                    else None
-                    if before is None or cell.value is None
-                    else cell.value - before
-                    for cell in cells
-                ]
-            )
+            gain = _mean([_gain(cell, before) for cell in cells])
             if gain is not None:
                 score = "iid score" if column == IID_COLUMN else "G"
                 scored = groups | {"score": OVER_METHODS}
                 yield Measure("difference", gain, len(cells), scored, of=score)
+
+
+def _gain(cell: Cell, before: float | None) -> float | None:
+    """Return the tested difference; without a test that from the iid row's score."""
+    if cell.difference:
+        return cell.difference.value
+    return None if before is None or cell.value is None else cell.value - before
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

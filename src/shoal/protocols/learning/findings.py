@@ -25,7 +25,7 @@ from ..base import Compared
 from ..behaviour.build import load_suite
 from ..behaviour.wording import failed_checks
 from . import wording
-from .against_iid import change_test, common_seeds
+from .against_iid import change_test, common_rows, common_seeds
 from .build import planned_folds, results_of, tasks_of
 from .comparison import ModelTable, average_measures, compare_models
 from .hyper import untuned
@@ -150,15 +150,14 @@ def _lost_runs(table: ModelTable, row: TableRow) -> tuple[list[float], int]:
     if base is None or row.is_baseline:
         return [], 0
     scenario = table.scenarios[row.name, table.trainings.hold_outs[0]]
-    ours, theirs = common_seeds(scenario, base)
-    new, old = scenario.iid[:, ours], base.iid[:, theirs]
-    known = ~np.isnan(new - old).any(axis=1)
-    if not ours or not known.any():
+    new, old = common_rows(scenario, base)
+    if not new.size:
         return [], 0
-    level = ALPHA / (len(ours) * len(table.trainings.rows))
-    runs = np.hsplit((new - old)[known], len(ours))
+    seeds = new.shape[1]
+    level = ALPHA / (seeds * len(table.trainings.rows))
+    runs = np.hsplit(new - old, seeds)
     lost = [run.mean() <= -MUCH and change_test(table.settings, run)[0] <= level for run in runs]
-    return new[known].mean(axis=0).tolist(), sum(lost)
+    return new.mean(axis=0).tolist(), sum(lost)
 
 
 # Negative transfer

@@ -4,7 +4,6 @@ shoal's own rows come from `data/grammar`, others from a file to train on and a 
 rows have labels; with one of reading comprehension they have answers, which are pieces of their context.
 """
 
-import hashlib
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from ...data import grammar
 from ...data.grammar import GRAMMARS, Row
 from ...data.labelled import read_labelled
 from ...data.squad import is_squad, read_squad
+from ...models import digest_file
 from ...models.batching import is_reading
 from ...models.labels import Spellings, in_suite_order, suggested_names
 from ..behaviour.build import load_suite
@@ -85,10 +85,7 @@ def test_identity(settings: "Settings") -> str:
 @lru_cache(maxsize=8)
 def _file_digest(name: str, _stamp: tuple[int, int]) -> str:
     path, split = split_name(name)
-    if path.is_dir():
-        return f"{digest(path)}-{split}"
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
+    return f"{digest(path)}-{split}" if path.is_dir() else digest_file(path)
 
 
 # Loading

@@ -9,9 +9,10 @@ The i.i.d. stage is plain training, and the same for all recipes that begin with
 Identities come from settings and digests of files. Examples are made when a stage is trained or its steps are counted.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from ...core.errors import PlanError
@@ -21,7 +22,7 @@ from ...models.batching import distinct
 from ...training.config import TrainConfig
 from ...training.stage import Mark, Progress, Recipe, Search, Stage, Try, silent
 from ..behaviour.build import load_suite
-from .build import build_cases
+from .build import build
 from .hyper import grid, iid_how, losses, method_options, rate_factor, set_numbers, suite_how
 from .iid import test_identity, training_identity
 from .lessons import Lessons, head_labels, held_out, lessons_identity, training_cases
@@ -80,17 +81,11 @@ def _suite_stage(settings: Settings, model: str) -> list[Stage]:
     mixed = "+" in config
     if without == names and not mixed:
         return []
-    task = load_suite(settings.suite).task
     words = config.replace(">", " then ").replace("+", " and ")
     title = "-".join(filter(None, [words, method, settings.fold and f"without-{settings.fold}"]))
     lessons = Lessons(settings, model, with_suite=True, with_iid=mixed, without=without)
-
-    def by(how: TrainConfig, options: Mapping[str, Any]) -> Stage:
-        return make_stage(lessons, title, method, options, how, losses(settings, task))
-
-    options = method_options(settings, task, config, method)
-    usual = by(suite_how(settings, model, task, config, method), options)
-    return [_tuned_stage(lessons, usual, by) if settings.train.tune else usual]
+    training = SuiteTraining(lessons, method, title)
+    return [_tuned_stage(training) if settings.train.tune else training.stage()]
 
 
 def make_stage(
@@ -135,73 +130,72 @@ def _read_by_encoder(lessons: Lessons) -> list[Example]:
     trained_on = list(dict.fromkeys(example for item in items for example in item.examples))
     if lessons.settings.hold_out_asks == "all":
         return trained_on  # the job brings the test cases
-    tested = build_cases(replace(lessons.settings, hold_out_asks="all"))
+    tested = build(replace(lessons.settings, hold_out_asks="all"))
     return list(dict.fromkeys([*trained_on, *distinct(tested.cases).examples]))
 
 
 # The grid search, once for each configuration and method, on the full suite (`docs/method/beluga.md` 1.8)
 
 
-def _tuned_stage(
-    lessons: Lessons, usual: Stage, by: Callable[[TrainConfig, Mapping[str, Any]], Stage]
-) -> Stage:
+class SuiteTraining:
+    """The training on the suite by one configuration and method."""
+
+    def __init__(self, lessons: Lessons, method: str, title: str = "trial") -> None:
+        self.lessons, self.method, self.title = lessons, method, title
+        self.settings, self.model = lessons.settings, lessons.model
+        (self.config,) = self.settings.train.on
+        self.task = load_suite(self.settings.suite).task
+        self.how = suite_how(self.settings, self.model, self.task, self.config, method)
+        self.losses = losses(self.settings, self.task)
+
+    def options(self, tried: Try) -> Mapping[str, Any]:
+        """Return the options of the method with the numbers of a trial, on which those of Fish depend."""
+        is_searched = tried and self.method == "fish"
+        rate = tried["learning_rate"] / rate_factor(self.model, self.method) if is_searched else None
+        return method_options(self.settings, self.task, self.config, self.method, rate)
+
+    def stage(self, tried: Try = MappingProxyType({}), options: Mapping[str, Any] | None = None) -> Stage:
+        """Return the stage with the numbers of a trial in place of the usual ones."""
+        options = self.options(tried) if options is None else options
+        how = replace(self.how, **tried)
+        return make_stage(self.lessons, self.title, self.method, options, how, self.losses)
+
+
+def _tuned_stage(training: SuiteTraining) -> Stage:
     """Return a stage whose numbers are searched first.
 
     lp-ft is not searched: it begins with the numbers found for lp and goes on with those found for vanilla, on a tiny
     model at a lower rate. Numbers that the plan sets come first.
     """
-    settings, model = lessons.settings, lessons.model
-    (config,), (method,) = settings.train.on, settings.train.method
-    task = load_suite(settings.suite).task
-    searches = tuple(
-        _search(lessons, name) for name in (("lp", "vanilla") if method == "lp-ft" else (method,))
-    )
-    how = suite_how(settings, model, task, config, method)
+    usual, whole = training.stage(), replace(training.lessons, without=frozenset())
+    names = ("lp", "vanilla") if training.method == "lp-ft" else (training.method,)
+    searches = tuple(_search(SuiteTraining(whole, name)) for name in names)
     found_by: dict[str, Any] = {"found by": [dict(search.identity) for search in searches]}
 
-    def settled(found: Sequence[Try]) -> Stage:
-        (tried,) = found
-        return by(replace(how, **tried), _options(settings, model, task, config, method, tried))
-
     # The tries of lp and vanilla do not have the numbers that the plan sets for lp-ft.
-    options, given = method_options(settings, task, config, method), settings.train.options.get(method, {})
+    options, given = training.options({}), training.settings.train.options.get(training.method, {})
     probe = {name: options[name] for name in ("probe_learning_rate", "probe_batch") if name in given}
-    fixed = set_numbers(settings.train, method)
-    times = rate_factor(model, "lp-ft") / rate_factor(model)
+    fixed = set_numbers(training.settings.train, training.method)
+    times = rate_factor(training.model, "lp-ft") / rate_factor(training.model)
 
     def of_both(found: Sequence[Try]) -> Stage:
         lp, vanilla = found
         first = {"probe_learning_rate": lp["learning_rate"], "probe_batch": lp["batch"]} | probe
         second = {"learning_rate": vanilla["learning_rate"] * times, "batch": vanilla["batch"]} | fixed
-        return by(replace(how, **second), {**options, **first})
+        return training.stage(second, {**options, **first})
 
-    if method == "lp-ft":
-        found_by |= {"given": fixed | probe, "times": times}
-        settled = of_both
+    is_of_both = training.method == "lp-ft"
+    found_by |= {"given": fixed | probe, "times": times} if is_of_both else {}
+    settled = of_both if is_of_both else lambda found: training.stage(*found)
     return replace(usual, identity={**usual.identity, "how": found_by}, searches=searches, settled=settled)
 
 
-def _options(
-    settings: Settings, model: str, task: str, config: str, method: str, tried: Try
-) -> Mapping[str, Any]:
-    rate = tried["learning_rate"] / rate_factor(model, method) if method == "fish" else None
-    return method_options(settings, task, config, method, rate)
-
-
-def _search(lessons: Lessons, method: str) -> Search:
-    settings, model = lessons.settings, lessons.model
-    task, (config,) = load_suite(settings.suite).task, settings.train.on
-    tries = grid(settings, model, task, method)
-    usual = suite_how(settings, model, task, config, method)
-    variants = losses(settings, task)
+def _search(training: SuiteTraining) -> Search:
+    """Return the search of the numbers of a training."""
+    settings, model, config = training.settings, training.model, training.config
+    tries = grid(settings, model, training.task, training.method)
     starts_trained = config != "iid+suite" and settings.train.from_ == "base"
     before = [_iid_stage(settings, model)] if starts_trained else []
-
-    whole = replace(lessons, without=frozenset())
-
-    def trial(tried: Try) -> Stage:
-        options = _options(settings, model, task, config, method, tried)
-        return make_stage(whole, "trial", method, options, replace(usual, **tried), variants)
 
     def start(progress: Progress) -> Any:
         fresh = _base(settings, model, SEED)
@@ -210,24 +204,24 @@ def _search(lessons: Lessons, method: str) -> Search:
         return fresh
 
     def score(fresh: Any, tried: Try, progress: Progress) -> float:
-        trial(tried).train(fresh, SEED, silent, silent)
+        training.stage(tried).train(fresh, SEED, silent, silent)
         return objective(settings, head_labels(settings, model), fresh)
 
     def steps() -> int:
-        return sum(stage.count_steps() for stage in (*map(trial, tries), *before))
+        return sum(stage.count_steps() for stage in (*map(training.stage, tries), *before))
 
     identity = {
         "model": dict(load_model(model).fingerprint()),
         "before": [dict(stage.identity) for stage in before],
         "from": settings.train.from_,
-        "data": lessons.identity(),
+        "data": training.lessons.identity(),
         "validation": lessons_identity(settings, "validation"),
         "config": config,
-        "method": method,
-        "options": [dict(_options(settings, model, task, config, method, tries[0]))],
-        "how": {**asdict(usual), "learning_rate": None, "batch": None, "epochs": None},
-        "losses": variants,
+        "method": training.method,
+        "options": [dict(training.options(tries[0]))],
+        "how": {**asdict(training.how), "learning_rate": None, "batch": None, "epochs": None},
+        "losses": training.losses,
         "tries": tries,
-        "task": task,
+        "task": training.task,
     }
-    return Search(f"{config} {method}", identity, tries, start, score, steps)
+    return Search(f"{config} {training.method}", identity, tries, start, score, steps)

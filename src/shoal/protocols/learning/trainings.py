@@ -169,9 +169,11 @@ class Trainings:
         names = self.cases[self.suite[0]].meta.get("labels") or sorted(set(labels))
         return np.array([label == str(names[-1]) for label in labels]) if len(names) == 2 else None
 
-    def word_f1(self, scenario: Scenario, seed: int) -> float | None:
-        """Return the mean F1 of one model's answers to i.i.d. questions; None where answers are labels."""
-        number = self._folds(scenario.row, scenario.hold_out, seed).get("")
+    def f1(self, scenario: Scenario, column: int) -> float | None:
+        """Return the F1 of a run: of the last label in tasks that look for it, of the words of answers in words."""
+        if self.has_last_label is not None:  # `docs/method/beluga.md` 1.5
+            return f1_of(self.has_last_label, scenario.iid[:, column])
+        number = self._folds(scenario.row, scenario.hold_out, scenario.seeds[column]).get("")
         measures = self.jobs[number].result.measures if number is not None else []
         return next((row.value for row in measures if row.name == "iid F1"), None)
 
@@ -296,3 +298,16 @@ def undefined(trainings: Trainings, scenarios: Sequence[Scenario]) -> Iterator[s
         known = [scenario for scenario in scenarios if name in scenario.functionalities]
         if any(np.isnan(scenario.suite[places]).all(axis=0).any() for scenario in known):
             yield name
+
+
+def f1_of(wanted: Flags, hits: Floats) -> float | None:
+    """Return the F1 of a label from which rows have it and which are right; a mean over models counts in parts.
+
+    >>> f1_of(np.array([True, True, False, False]), np.array([1.0, 0.0, 1.0, 0.0]))
+    0.5
+    """
+    known = ~np.isnan(hits)
+    right, missed = hits[known & wanted].sum(), (1 - hits[known & wanted]).sum()
+    alarms = (1 - hits[known & ~wanted]).sum()
+    total = 2 * right + missed + alarms
+    return float(2 * right / total) if total else None

@@ -8,10 +8,9 @@ from ...core.errors import PlanError, nearest
 from ..config import checked
 from .base import Method, Phase, Vanilla
 from .fish import Fish
+from .frozen import LP, LPFT, LoRA
 from .group_dro import GroupDRO
 from .irm import IRM
-from .lora import LoRA
-from .probing import LP, LPFT
 from .regularisation import L2, Dropout
 
 __all__ = ["METHODS", "Method", "Phase", "Vanilla", "make_method"]

@@ -4,8 +4,8 @@ The model turns a batch's inputs into logits and knows the task. The batch turns
 type. The method knows neither. A method is a dataclass whose fields are its options, all with defaults.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -35,20 +35,6 @@ class Phase:
     """Changes the network meanwhile: frozen weights, another dropout rate."""
     frozen: bool = False
     """Whether the encoder is frozen, so that each example is encoded once."""
-
-
-@contextmanager
-def frozen_encoder(network: nn.Module) -> Iterator[nn.Module]:
-    """Freeze the encoder inside this block."""
-    encoder = network.base_model
-    assert isinstance(encoder, nn.Module)
-    learning = [(name, weight.requires_grad) for name, weight in encoder.named_parameters()]
-    encoder.requires_grad_(False)
-    try:
-        yield encoder
-    finally:
-        for name, before in learning:
-            encoder.get_parameter(name).requires_grad_(before)
 
 
 class Method:
