@@ -157,7 +157,7 @@ def test_the_answer_comes_first_then_worse_better_suspects_and_a_count_of_the_re
             "The minimum detectable drop is ",
             "▼  a_broken",
             "▲  b_repaired",
-            "Perhaps changed: the interval excludes zero, but the row is not significant",
+            "Perhaps changed: the interval excludes zero, but 4 rows were tested",
             "1 more without a clear change is not shown: --full",
             "Newly failing in a_broken",
         )
@@ -171,12 +171,12 @@ def test_nobody_is_better_overall_when_pass_rate_and_suite_score_disagree(make):
     old = make({"a": [1] * 150 + [0] * 150} | {name: [1] * 20 for name in small})
     new = make({"a": [1] * 270 + [0] * 30} | {name: [0] * 15 + [1] * 5 for name in small})
     comparison = compare([old], [new], Choices(power=False))
-    first = "ore cases pass, but the suite score falls"
+    first = "passes more cases but has a lower suite score"
     text = " ".join(printed(comparison).split())
-    assert f"M{first}: 210 → 285 of 360 cases pass (+20.8 points" in text
+    assert f"B {first}: 210 → 285 of 360 cases pass (+20.8 points" in text
     assert "; suite score 87.5 → 41.2 % (−46.2 points" in text
     assert "▲ pass rate 58.3 79.2" in text and "▼ suite score 87.5 41.2" in text
-    assert comparison_summary(comparison).verdict == f"B: m{first}; 3 functionalities got worse"
+    assert comparison_summary(comparison).verdict == f"B {first}; 3 functionalities got worse"
     assert "better overall" not in text
 
 
@@ -195,7 +195,7 @@ def test_the_header_names_the_settings_in_which_the_sides_differ(make):
 def test_cases_that_do_not_apply_to_both_are_named_and_two_protocols_are_refused(make):
     a, b = make({"f": [1] * 9, "g": [1, None]}), make({"f": [1] * 9, "g": [None, 1]})
     full = " ".join(printed(compare([a], [b]), full=True).split())
-    assert "Rates count only cases that apply to both A and B" in full
+    assert "Cases that do not apply to A or to B are left out" in full
     assert "No case applies to both A and B: g" in full
     with pytest.raises(DataError, match="A is a result of behaviour, B of learning"):
         compare([a], [make({"f": [1] * 9, "g": [1, None]}, protocol="learning")])
@@ -210,7 +210,7 @@ def test_over_templates_shows_an_interval_from_six_on_and_the_number_in_full(mak
     assert "too few templates (5)" in five and "▼" not in five
     assert "too few templates" not in six and "▼ f 100.0 0.0" in six
     beside = text(6)
-    assert "▼ f 100.0 0.0" in beside and "6 templates, effective 6.0" in beside
+    assert "▼ f 100.0 0.0" in beside and "6 templates (effective number 6.0)" in beside
     assert "1 of 1 groups have too few templates" in text(5)
 
 

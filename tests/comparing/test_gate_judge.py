@@ -96,6 +96,8 @@ def test_a_rule_that_matches_nothing_is_an_error(make):
     with pytest.raises(PlanError, match="rule 1 matches nothing: functionality 'negatoin'") as caught:
         judge([Rule({"functionality": "negatoin"}, at_least=0.5)], make({"negation": [1]}))
     assert 'try: "negation"' in str(caught.value)
+    with pytest.raises(PlanError, match="a result that has this measure, such as one of the bias protocol"):
+        judge([Rule({}, measure="stereotype score", at_most=0.65)], make({"negation": [1]}))
 
 
 def test_errors_fail_unless_allowed(make):

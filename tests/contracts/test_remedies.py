@@ -37,7 +37,7 @@ def test_every_error_says_what_to_do():
         ("try bias tiny:masked --data example", "try: --set pretrain.text=example"),
         ("try learning tiny:sentiment --set iid=sentiment", "try: --set train.on=iid, or"),
         ("help cood", "try: shoal list settings cood"),
-        ("check texts.jsonl", "with answers in it, the file is a model: predictions:texts.jsonl"),
+        ("check texts.jsonl", "if the file has answers, use it as a model: predictions:texts.jsonl"),
     ],
 )
 def test_a_remedy_can_be_typed(command, remedy, tmp_path, monkeypatch):

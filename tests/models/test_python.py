@@ -200,7 +200,7 @@ def test_a_scikit_learn_pipeline_gives_its_own_probabilities(classifier, good, b
     ("good", "bad", "labels", "message"),
     [
         (1, 0, None, r"unknown[\s\S]*try: labels=negative,positive, in the order"),
-        ("up", "down", None, r"has no down, up[\s\S]*try: labels=down:…,up:…,"),
+        ("up", "down", None, r"has no down, up[\s\S]*only the names differ, labels=down:…,up:…,"),
         ("pos", "neg", ["positive", "negative"], r"invert predictions[\s\S]*leave out labels="),
         (1, 0, {"negative", "positive"}, "is a set, which has no order"),
     ],

@@ -153,3 +153,21 @@ Worst: negation
 two of 40
 """
     assert lines(block, 80) == lines(block, 120) == expected
+
+
+def test_the_variants_whose_answer_changed_come_before_the_others():
+    texts = [(word,) for word in ("a chef", "a young chef", "a blind chef", "a gay chef", "a deaf chef")]
+    same, banded = "neutral (P(negative) .52)", "neutral (P(positive) .61)"
+    shown = ShownCase(Case("c", tuple(texts)), answers=[same, same, banded, "negative .91", same])
+    original, *variants, hidden = lines(CaseList([shown]), 80).splitlines()[1:]
+    assert original == "  a chef   neutral (P(negative) .52)"
+    assert variants == [
+        "      → a gay chef   negative .91",
+        "      → a blind chef   neutral (P(positive) .61)",
+    ]
+    assert hidden == "      … and 2 more"
+
+
+def test_examples_of_an_implication_keep_their_order():
+    shown = ShownCase(Case("c", (("a",), ("b",), ("c",))), answers=["yes .90", "yes .90", "no .90"])
+    assert [line.split()[-3] for line in lines(CaseList([shown]), 80).splitlines()[1:]] == ["a", "b", "c"]

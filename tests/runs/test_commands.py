@@ -84,7 +84,7 @@ def test_show_explains_the_worst_failures(folder, ran):
         shown = shoal(
             folder, "show", "plain", "--into", "DIR/runs", "--explain", "lime", "--only", "negation"
         )
-    assert "Why?" in shown and "attribution of the word before" in shown
+    assert "Why?" in shown and "attribution of the preceding word" in shown
     assert shown.count("expected ") == 5 and "→ " in shown
     message = shoal(folder, "show", "example", "--into", "DIR/runs", "--explain", "lime", code=1)
     assert "cannot answer new texts" in message

@@ -91,7 +91,7 @@ def _sides(
     names: Sequence[str], seeds_a: Sequence[str], seeds_b: Sequence[str]
 ) -> tuple[Sequence[str], Sequence[str]]:
     if bool(names) == bool(seeds_a or seeds_b) or (names and len(names) != 2):
-        raise click.UsageError("give two models, A and B; or seeds with --a A1 --a A2 --b B1 --b B2")
+        raise click.UsageError("name two models, shoal compare A B; or runs: --a A1 --a A2 --b B1 --b B2")
     if not names and not (seeds_a and seeds_b):
         raise click.UsageError("--a and --b are given together")
     return (names[:1], names[1:]) if names else (seeds_a, seeds_b)

@@ -47,13 +47,13 @@ More: `shoal list models`, `shoal list prompts`.
 SETTINGS = """
 Settings of a protocol, such as its suite or split.
 
-  --suite NAME, --data NAME    the two that most commands need
+  --suite NAME, --data NAME    the suite or the data; most commands need one
   --set KEY=VALUE              any other; repeat for more
   --set KEY=A,B                a list
   --set TABLE.KEY=VALUE        a setting in a table, such as train.method
 
-In a plan they belong to the table of the protocol, rare ones also to
-[behaviour.advanced]:
+In a plan, write them into the table that has the name of the protocol. Rare
+ones may also go into [behaviour.advanced].
 
   [behaviour]
   suite = "suite.jsonl"
@@ -77,8 +77,8 @@ Rules that a model must meet: `shoal gate RESULT --rules gate.toml`
 
   functionality, capability, test_type, ...
                                the group to judge; "*" judges each
-  measure                      the measure to judge; needed only if several
-                               measures have these groups
+  measure                      the measure to judge; needed only if these
+                               groups have several measures
   at_least, at_most            a limit; rates are fractions
   no_worse_than_baseline_by    how much worse than the --baseline it may be
   judge                        "observed" (default), "lower bound" or
@@ -88,7 +88,7 @@ Rules that a model must meet: `shoal gate RESULT --rules gate.toml`
 
 Exit codes: 0 every rule is met, 3 a rule is not met.
 
-The rules by which a suite judges a case are different: `shoal list rules`
+`shoal list rules` lists something else: the rules by which suites judge cases.
 """
 
 FILES = """

@@ -164,6 +164,10 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
     return chosen
 
 
+MEASURED_BY = {"suite score": "behaviour", "G": "learning", "gap": "cood", "pattern accuracy": "merge"}
+MEASURED_BY |= dict.fromkeys(("stereotype score", "icat", "bias score", "effect size"), "bias")
+
+
 def _nothing(rule: Rule, number: int, rows: Sequence[Measure], measures: Measures) -> PlanError:
     """Return the error for a rule without a measure; it lists the measures, the groups, or the values of a group."""
     values: dict[str, dict[str, None]] = {}
@@ -176,10 +180,12 @@ def _nothing(rule: Rule, number: int, rows: Sequence[Measure], measures: Measure
             word, known = value, list(values[group])
     if not rows:
         word, known = rule.measure, list(dict.fromkeys(row.name for row in measures))
+    protocol = "" if rows else MEASURED_BY.get(rule.measure, "")
+    other = protocol and f"a result that has this measure, such as one of the {protocol} protocol"
     return PlanError(
         f"rule {number} matches nothing: {rule}",
         why=f"the result has {some(known, 8)}" if known else "the result has nothing to judge",
-        fix=nearest(word, known) or "groups and values of one measure in `shoal try … --json`",
+        fix=other or nearest(word, known) or "groups and values of one measure in `shoal try … --json`",
     )
 
 

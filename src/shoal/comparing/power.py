@@ -101,10 +101,9 @@ def plan_sections(plan: PowerPlan) -> list[Section]:
     )
     open_tests = max(1, round(ALPHA / plan.level))
     rows = f"{plan.row.level or 'overall'} row{'' if plan.tests == 1 else 's'}"
-    verb = "is" if open_tests == 1 else "are"
+    divided = f": 5 % / {open_tests} (Holm), as {open_tests} of {plan.tests} {rows} are not significant"
     notes = [
-        f"Two-sided test at level {plan.level:.2g}, as in `shoal compare`: 5 %, divided by {open_tests} (Holm). "
-        f"In the pilot, {open_tests} of {plan.tests} {rows} {verb} not significant.",
-        f"Another {100 * plan.changing:.1f} % of the cases change without effect on the drop, equally often both ways.",
+        f"Two-sided test at level {plan.level:.2g}, as in `shoal compare`{divided if open_tests > 1 else ''}.",
+        f"Another {100 * plan.changing:.1f} % of the cases are assumed to change too: half newly fail, half are fixed.",
     ]
     return [Section(text=[Words(answer, "strong")], notes=notes)]

@@ -48,8 +48,8 @@ def _verdict(comparison: Comparison, lost: str, a: str, b: str) -> tuple[str, To
     overall = comparison.overall
     if overall.difference is None:
         return f"{a} and {b} have no applicable case in common", "doubt"
-    if contradiction := disagreement(comparison):
-        return f"{b}: {contradiction[0].lower()}{contradiction[1:]}" + (f"; {lost}" if lost else ""), "doubt"
+    if contradiction := disagreement(comparison, b):
+        return contradiction + (f"; {lost}" if lost else ""), "doubt"
     verdict = overall_verdict(overall, a, b)
     if lost and overall.change != "bad":
         return f"{verdict}, but {lost}", "doubt"

@@ -133,7 +133,7 @@ def _counted(comparison: Comparison) -> str:
 def _power(comparison: Comparison) -> str:
     """Return the minimum detectable drop, one number per level."""
     row, finest = comparison.overall, comparison.finest
-    drops = [(row.mde, "overall")]
+    drops = [(row.mde, f"in the {wording.measure_name(row)}")]
     drops += [(comparison.detectable(finest), f"in a typical {finest}")] if finest else []
     what = quantity(row.measure)
     parts = [
@@ -177,7 +177,7 @@ def _table(comparison: Comparison, *, full: bool) -> Table:
         Column("", "left"),
         Column("", "left"),
         *[Column(title) for title in ("A", "B", "diff", "95 % CI")],
-        *[Column(title, spare=full) for title in changes if counted],
+        *[Column(title) for title in changes if counted],
         *[Column(title, spare=True) for title in ("n", "p (adj.)", "detectable drop") if full],
     ]
 
@@ -220,8 +220,8 @@ def _suspects(comparison: Comparison, *, full: bool) -> list[Block]:
         ]
         if names:
             text = (
-                "Perhaps changed: the interval excludes zero, but the row is not significant after correction for "
-                f"{tests_in(comparison.rows, level)} tests: {some(names, len(names) if full else 6)}"
+                f"Perhaps changed: the interval excludes zero, but {tests_in(comparison.rows, level)} rows were "
+                f"tested, too many to be sure: {some(names, len(names) if full else 6)}"
             )
             lines.append(Text([Words(text)]))
     return lines
@@ -354,7 +354,8 @@ def verdict_sections(
             most = len(of_rule) if every else most
             rows += [_verdict_row(verdict) for verdict in of_rule[:most]]
             if len(of_rule) > most:
-                more = Words(f"… {len(of_rule) - most} more groups of this rule {went}: --full", "quiet")
+                where = "".join(f" in {value}" for value in rule.groups.values() if value != "*")
+                more = Words(f"… {len(of_rule) - most} more {went}{where}: --full", "quiet")
                 rows.append(TableRow(["", more, "", "", ""]))
     notes = [f"! {check}" for check in wording.excused_checks(result)] + wording.uncompared(result)
     columns = [Column(title, "left") for title in ("", "", "observed", "limit", "")]

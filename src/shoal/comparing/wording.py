@@ -22,7 +22,7 @@ UNPAIRED_NOTE = (
     "! Unpaired: a result file has rates, not outcomes, so only larger differences are detected. "
     "Compare two models or jobs to pair the cases."
 )
-DETECTABLE = "The detectable drop (80 % power) assumes that the drop is spread evenly over the cases."
+DETECTABLE = "The detectable drop (80 % power) assumes that every case is equally likely to get worse."
 NAMED = 3
 """How many rows a sentence names."""
 PLURALS = {"functionality": "functionalities", "capability": "capabilities", "category": "categories"}
@@ -121,27 +121,24 @@ def overall_verdict(row: Row, a: str = "", b: str = "B") -> str:
     return f"No clear difference between {a} and {b} overall" if a else "No clear difference overall"
 
 
-def disagreement(comparison: "Comparison") -> str:
-    """Return how pass rate and suite score changed where one of them contradicts the other; else nothing."""
+def disagreement(comparison: "Comparison", b: str = "B") -> str:
+    """Return how pass rate and suite score of B changed where one of them contradicts the other; else nothing."""
     plain, score = comparison.overall, comparison.headline
     if plain is score or plain.change == score.change or not plain.difference or not score.difference:
         return ""
     if not score.change and plain.is_better == score.is_better:
         return ""
     joint = "but" if plain.is_better != score.is_better else "and"
-    text = f"{_direction(plain)}, {joint} {_direction(score)}"
-    return text[0].upper() + text[1:]
+    return f"{b} {_direction(plain)} {joint} {_direction(score)}"
 
 
 def _direction(row: Row) -> str:
-    """Return which way an overall measure went, if its test shows it."""
-    if row.measure == "pass rate":
-        if not row.change:
-            return "the number of passing cases shows no clear change"
-        return "more cases pass" if row.is_better else "fewer cases pass"
+    """Return which way an overall measure of B went, if its test shows it."""
     if not row.change:
-        return f"the {measure_name(row)} shows no clear change"
-    return f"the {measure_name(row)} {'rises' if (row.difference or 0) > 0 else 'falls'}"
+        return f"shows no clear change in {measure_name(row)}"
+    if row.measure == "pass rate":
+        return f"passes {'more' if row.is_better else 'fewer'} cases"
+    return f"has a {'higher' if (row.difference or 0) > 0 else 'lower'} {measure_name(row)}"
 
 
 def both_sides(row: Row) -> str:
@@ -220,7 +217,7 @@ def caveats(comparison: "Comparison") -> list[str]:
         )
     if comparison.overall.na and not comparison.has_rates_only:
         lines.append(
-            "Rates count only cases that apply to both A and B; `shoal try` shows each model on its own cases."
+            "Cases that do not apply to A or to B are left out; `shoal try` shows each model on all its cases."
         )
     return lines
 
@@ -256,10 +253,10 @@ def provenance(comparison: "Comparison") -> list[str]:
     elif _metric(comparison.a[0]):
         claim = "new samples like these, with these answers"
     else:
-        claim += f", with these {f'{len(comparison.a)} prompts' if by_prompt else 'checkpoints'}"
+        claim += f", not to other {'prompts' if by_prompt else 'checkpoints'}"
     return [
-        f"Intervals and tests are about {claim}.",
-        f"95 % intervals; tests: {', '.join(tests) or 'none'}; p adjusted by Holm within each level.",
+        f"Intervals and tests generalise to {claim}.",
+        f"Tests: {', '.join(tests) or 'none'}. Holm adjusts p within each kind of row, such as all capabilities.",
         *([] if comparison.has_rates_only else [DETECTABLE]),
         *([f"No case applies to both A and B: {some(absent, 8)}."] if absent else []),
     ]
@@ -272,10 +269,10 @@ def new_templates(over: "Comparison") -> list[str]:
         return []
     row, groups = rows[0], over.by(over.finest)
     few = sum(group.has_few_templates for group in groups)
-    number = f" ({row.templates:,} templates, effective {row.effective_templates:.1f})"
+    number = f", from {row.templates:,} templates (effective number {row.effective_templates:.1f})"
     return [
         f"For new templates: {measure_name(row)} {change_text(row)}{'' if row.has_few_templates else number}"
-        + (f"; {few} of {len(groups)} groups have too few templates." if few else ".")
+        + (f". {few} of {len(groups)} groups have too few templates." if few else ".")
     ]
 
 

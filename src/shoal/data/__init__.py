@@ -84,8 +84,8 @@ def read_suite_rows(path: Path) -> SuiteRows:
     look = glimpse(path)
     if {"case_id", "example_idx", "text"}.issubset(look.columns or look.first_object):
         raise DataError(
-            f"{path}: the texts of a suite, not a suite",
-            fix=f"the suite itself; with answers in it, the file is a model: predictions:{path}",
+            f"{path}: has the texts of a suite without what they expect",
+            fix=f"the suite that was exported; if the file has answers, use it as a model: predictions:{path}",
         )
     for name in FORMATS if look.start else ():
         module = import_module(f".{name}", __name__)

@@ -71,15 +71,15 @@ def _provenance(explained: Attribution, method: str) -> str:
     """Return the method, its samples, and what replaced absent words."""
     facts = explained.facts
     exact = (
-        "exact, from all copies of the text"
+        "exact, from every subset of the words"
         if facts.get("exact")
         else f"{facts['samples']:,} copies of the text"
     )
     made = f"{facts['samples']:,} steps" if method == "gradients" else exact
     absent = ABSENT[str(facts["absent"])]
     without = shown(explained.baseline, RATE)
-    sums = ", and the attributions add up to the difference" if explained.sums else ""
+    sums = "; the attributions add up to the difference" if explained.sums else ""
     return (
-        f"Method: {method}, {made}; {absent}. Probability of {explained.label} without any word: {without} %; "
-        f"with all words: {shown(explained.output, RATE)} %{sums}."
+        f"Method: {method}, {made}; {absent}. P({explained.label}) is {without} % without any word and "
+        f"{shown(explained.output, RATE)} % with all{sums}."
     )

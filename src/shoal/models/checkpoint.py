@@ -42,6 +42,7 @@ HEADS = {
     "embed": ("AutoModel", "encoder"),
 }
 """Request to the Transformers class and the name of its head."""
+EXAMPLES = {"masked": ", such as hf:bert-base-uncased; or tiny:masked with --set pretrain.text=example"}
 NEEDED_FOR = "hf: models"
 DTYPES = ("float32", "float16", "bfloat16")
 
@@ -166,10 +167,10 @@ class Checkpoint:
             is_classifier = head == "classifier"
             raise ModelError(
                 f"hf:{self.name} has no trained {head}{f' for {labels} labels' if is_classifier else ''}",
-                why=f"its head would be random: {some(lost, 3)} are not in the checkpoint",
+                why=f"the checkpoint lacks its weights, which would be random: {some(lost, 1)}",
                 fix="a fine-tuned checkpoint, or add train.on to the plan"
                 if is_classifier
-                else f"a checkpoint saved with its {head}",
+                else f"a checkpoint saved with its {head}" + EXAMPLES.get(asked, ""),
             )
         return network.eval()
 

@@ -34,9 +34,9 @@ def load(spec: ModelSpec) -> "HFModel | LastText | Untrained":
     if spec.name in UNTRAINED:
         check_options(spec, ())  # the plan's training settings define it
         return Untrained(f"tiny:{spec.name}", UNTRAINED[spec.name])
-    known = [*sorted(path.name for path in FOLDER.iterdir() if path.is_dir()), *UNTRAINED]
-    if spec.name not in known:
-        raise ModelError.unknown(f"tiny:{spec.name}: no such model", spec.name, known, f"tiny:{known[0]}")
+    shipped, name = sorted(path.name for path in FOLDER.iterdir() if path.is_dir()), f"tiny:{spec.name}"
+    if name not in (known := [f"tiny:{each}" for each in (*shipped, *UNTRAINED)]):
+        raise ModelError.unknown(f"{name}: no such model", name, known)
     return load_unprompted(ModelSpec("hf", str(FOLDER / spec.name), spec.options))
 
 

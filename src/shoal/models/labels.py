@@ -170,8 +170,8 @@ def suite_names(own: Sequence[str], labels: Sequence[str] | None, who: str) -> t
     raise ModelError(
         f"{who} answers {', '.join(own)}; the suite's labels are {', '.join(labels)}",
         why=_difference(names, labels),
-        fix=f"{option}{','.join(f'{name}:…' for name in own[:8])}, with the suite's name after each colon; "
-        "else a model of this task",
+        fix=f"a model that was trained for {', '.join(labels[:8])}; if only the names differ, "
+        f"{option}{','.join(f'{name}:…' for name in own[:8])}, with the suite's name after each colon",
     )
 
 

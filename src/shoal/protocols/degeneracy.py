@@ -59,8 +59,8 @@ def swapped(cases: Sequence[Case], answers: Answers) -> Iterator[Finding]:
         other = inverted.get((b, a))
         if other and every[a, b] + every[b, a] > every[a, a] + every[b, b]:
             text = (
-                f"Labels may be swapped: {name} and {other} fail nearly completely, each with the other label "
-                f"({a}, {b}). Check the names of the model's labels."
+                f"Labels may be swapped: nearly all cases of {name} expect {a} and get {b}; those of {other} "
+                f"expect {b} and get {a}. Check the names of the model's labels."
             )
             yield Finding(SWAPPED, text, (), SWAPPED_WEIGHT, facts={"labels": [a, b]})
             return

@@ -48,7 +48,7 @@ def weighed_text(example: Weighed) -> list[str]:
     return [line for line in [*lines, plain(example.answer)] if line]
 
 
-WEIGHED = "In brackets: attribution of the word before, + for the answer, − against it."
+WEIGHED = "In brackets: attribution of the preceding word, + for and − against the answer."
 
 
 def attribution(value: float) -> str:

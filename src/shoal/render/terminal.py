@@ -3,6 +3,7 @@
 To show a new kind of block: write a function from block and width to lines, and add it to BLOCKS.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
@@ -293,10 +294,25 @@ def case_list_lines(block: CaseList, width: int) -> list[Line]:
     return _framed(block, lines[1:], width)
 
 
+CHANCE = re.compile(r"(?: \(P\(.+?\))? (1\.00|\.\d\d)\b\)?")  # positive .98, neutral (P(negative) .51)
+
+
+def _changed_first(case: ShownCase) -> list[int]:
+    """Return the order of the examples: if some will be hidden, the variants whose answer changed most come first."""
+    order = list(range(len(case.case.examples)))
+    if len(order) <= EXAMPLES or len(case.answers) != len(order):
+        return order
+    known = [(CHANCE.sub("", answer), float([*CHANCE.findall(answer), "0"][0])) for answer in case.answers]
+    first, before = known[0]
+    ranks = [(label == first, -abs(chance - before * (label == first))) for label, chance in known]
+    return [0, *sorted(order[1:], key=ranks.__getitem__)]
+
+
 def case_lines(case: ShownCase, width: int) -> list[Line]:
     """Return a case: its texts, the expectation and the model's answers."""
-    examples = case.case.examples[:EXAMPLES]
-    answers = [on_one_line(answer) for answer in case.answers[: len(case.case.examples)]]
+    order = _changed_first(case)[:EXAMPLES]
+    examples = [case.case.examples[place] for place in order]
+    answers = [on_one_line(case.answers[place]) for place in order if place < len(case.answers)]
     answers = [text if len(text) <= LONGEST_ANSWER else f"{text[:LONGEST_ANSWER]}…" for text in answers]
     several = len(case.case.examples) > 1
     lines: list[Line] = []

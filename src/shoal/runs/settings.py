@@ -87,7 +87,7 @@ def _plain(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, 
             raise PlanError(
                 f'{where}: unknown setting "{name}"',
                 why=f"known settings are {', '.join(known.removesuffix('_') for known in hints)}",
-                fix=nearest(name, hints) or "one of those",
+                fix=nearest(name, hints) or "`shoal list settings PROTOCOL` explains each of them",
             )
         hint = hints[name]
         types = get_args(hint) if isinstance(hint, UnionType) else (hint,)

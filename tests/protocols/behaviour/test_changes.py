@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from shoal.core.records import Answers, Case
 from shoal.protocols.behaviour.expect import Expect
-from shoal.protocols.behaviour.judge import change_words, changes, judge
+from shoal.protocols.behaviour.judge import change_words, changes, judge, with_neutral_band
 from shoal.protocols.behaviour.settings import Settings
 
 LABELS = ("negative", "neutral", "positive")
@@ -51,6 +51,18 @@ def test_the_worst_example_is_shown():
     assert (
         moved(rule, (0.2, 0.3, 0.5), (0.5, 0.3, 0.2), (0.3, 0.3, 0.4)) == "P(positive) .60 → .20 (limit −.10)"
     )
+
+
+def test_a_change_behind_the_neutral_band_names_the_labels():
+    groups = {"functionality": "f", "capability": "c", "test type": "INV"}
+    expect = Expect("same_pred_or_conf_change_within_tol", 0.1, "all_except_first")
+    case = Case("f/0", (("a",), ("b",)), None, groups, "", {"expect": expect, "labels": LABELS})
+    answers = Answers(("negative", "positive"), np.array([0, 0]), np.array([[0.52, 0.48], [0.68, 0.32]]))
+    settings = Settings(suite="s")
+    shown = with_neutral_band(answers, [case], "inclusive")
+    outcomes = judge(settings, [case], answers)
+    expected = "as 3 labels: P(neutral) .94 → .00 (limit ±.10)"
+    assert changes(settings, [case], answers, shown, outcomes) == [expected]
 
 
 def test_cases_that_pass_and_rules_about_labels_have_no_change():

@@ -269,7 +269,7 @@ def test_labels_may_be_swapped_if_plain_tests_of_both_fail_with_the_other_label(
                        result.outcomes, Measures(result.measures), findings=result.findings)  # fmt: skip
         first = "".join(getattr(piece, "text", piece) for piece in view(None, [shown], (), ())[0].text)
         assert first.startswith(
-            "m on suite toy: Labels may be swapped: praise and blame_is_negative fail nearly"
+            "m on suite toy: Labels may be swapped: nearly all cases of praise expect positive and get"
         )
 
 

@@ -4,6 +4,7 @@
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
@@ -127,7 +128,7 @@ def rule_words(expect: Expect) -> str:
     """Return an expectation in plain words.
 
     >>> rule_words(Expect("conf_of_original_pred_not_higher")), rule_words(Expect("pred_not_0"))
-    ('not more confident', 'pred not 0')
+    ('not more confident', 'anything but 0')
     >>> rule_words(Expect.of({"contains": "Paris", "max_words": 9}, Expect("")))
     'a text with "Paris", at most 9 words'
     """
@@ -136,7 +137,8 @@ def rule_words(expect: Expect) -> str:
     if expect.parts:
         return (", " if expect.rule == "and" else " or ").join(map(rule_words, expect.parts))
     on_text = rule_text(expect.rule, LABEL if expect.value is None else expect.value)
-    return on_text or known.get(expect.rule, expect.rule.replace("_", " "))
+    rule = re.sub("^pred_equals_(?!label)", "", expect.rule).replace("pred_not_", "anything but ")
+    return on_text or known.get(expect.rule, rule.replace("_", " "))
 
 
 def check_tolerance(tolerance: Any) -> None:

@@ -205,6 +205,7 @@ def changes(
     if answers.probabilities is None:
         return made
     table, has_failed = CaseTable.of(cases), hits_of(outcomes.verdicts) == 0
+    banded = f"as {len(shown.labels)} labels: "  # the neutral band changes a model's probabilities
     starts = np.cumsum(sizes := table.sizes) - sizes
     for members in by_group(table, "functionality").values():
         places = members[has_failed[members]]
@@ -217,7 +218,7 @@ def changes(
         values = np.nan_to_num(values_of(block, expect, settings.slack), nan=1.0)
         for place, start, size in zip(places, block.starts, sizes[places], strict=True):
             worst = start + np.argmin(values[start : start + size])
-            made[place] = _change(block, expect, int(start), int(worst))
+            made[place] = banded * (source is not answers) + _change(block, expect, int(start), int(worst))
     return made
 
 

@@ -216,7 +216,7 @@ def _table(measures: Measures, rates: Sequence[Measure]) -> Table:
     for row in measures.by("test type", "pass rate"):
         rows.append(line(f"all {row.groups['test type']}", row, _members(rates, "test type", row)))
     rows += [line("i.i.d. score", row, [row], "strong") for row in measures.where("iid score")]
-    return Table(columns, rows, legend=[wording.OF_GROUPS] if unequal else [])
+    return Table(columns, rows, title=wording.OF_GROUPS if unequal else "")
 
 
 def _members(rates: Sequence[Measure], group: str, mean: Measure) -> list[Measure]:

@@ -19,12 +19,12 @@ NO_ANSWER, NOTHING = "no answer", "(nothing)"
 NO_CASE_APPLIES, NO_CASE_ANSWERED = "no applicable case", "the model answered no case"
 APART = 0.05
 """From this difference on, the output says why the suite score and the pass rate disagree."""
-OF_GROUPS = "Rates of capabilities and test types are means over functionalities."
+OF_GROUPS = "Rates of capabilities and types: means over functionalities, not passed/total."
 """Passed and total of a group do not give its rate if its functionalities differ in size."""
 INTERVALS = "95 % intervals: Wilson by case; for means over functionalities, on the effective sample size."
 NOT_TESTED = "Differences are not tested here; use `shoal compare MODEL MODEL`."
 
-BANDS = {"inclusive": "[1/3, 2/3]", "strict": "(1/3, 2/3)"}
+BANDS = {"inclusive": "from 1/3 to 2/3", "strict": "above 1/3 and below 2/3"}
 Facts = Mapping[str, Any]
 
 
@@ -40,8 +40,7 @@ CAVEATS: dict[str, Callable[[Facts], str]] = {
         f"the model has no label for {facts['never']} and gave no probabilities: it can never be {facts['never']}"
     ),
     "band": lambda facts: (
-        f"Binary model on a three-label suite: P({facts['band of']}) in {BANDS[facts['band']]} counts as "
-        f"{facts['neutral']}"
+        f"Two-label model: P({facts['band of']}) {BANDS[facts['band']]} counts as {facts['neutral']}"
     ),
     "bounds": lambda facts: (
         f"{facts['unanswered']:,} without an answer: {facts['bounds'][0]:.1%} if they count as failed, "
@@ -192,10 +191,11 @@ def why_apart(plain: Measure, whole: Measure, rates: Sequence[Measure]) -> str:
         return share * (1 if gap > 0 else -1), row.groups["functionality"]
 
     row = max(known, key=pull)
+    share = 100 * row.n / plain.n
     return (
-        f"Pass rate and suite score differ because the suite score counts each functionality once: "
-        f"{row.groups['functionality']} ({passes_of(row):,} of {row.n:,} pass) "
-        f"weighs 1/{len(known)}, with {100 * row.n / plain.n:.1f} % of the cases."
+        "Pass rate and suite score differ: in the score, each functionality counts the same, however few its cases. "
+        f"For example, {row.groups['functionality']} ({passes_of(row):,} of {row.n:,} pass) "
+        f"counts 1/{len(known)} with {'<0.1' if share < 0.05 else f'{share:.1f}'} % of the cases."
     )
 
 

@@ -17,11 +17,10 @@ def headline(
     """Return the share solved when all variants must be right, the lowest word class and the worst words."""
     interval = f", 95 % CI {shown_interval(every)}" if every.interval else ""
     whole = _count_and_share(every)
-    solved = f"the model solves {whole} problems with all their variants{interval}"
-    if whole.startswith(_per_cent(every)):
-        solved = f"averaged over the draws of variants, {solved}"
+    mean = " (mean over the draws)" if whole.startswith(_per_cent(every)) else ""
     text = (
-        f"{solved[0].upper()}{solved[1:]}. Counting only the originals, it solves {_count_and_share(seeds)}."
+        f"The model solves {whole} problems with all their variants{mean}{interval}. "
+        f"Without variants, it solves {_count_and_share(seeds)}."
     )
     if lowest is not None:
         text += f" Lowest word class: {lowest.groups['word class']}, {_per_cent(lowest)} of {lowest.n:,}."
@@ -80,7 +79,7 @@ def heading(settings: Settings, about: Mapping[str, Any], problems: int, variant
         return text
     suggesters = ", ".join(about.get("suggesters", ()))
     return (
-        f"{text} from the suggester {suggesters}; "
+        f"{text} (suggester: {suggesters}); "
         f"{settings.draws} draws of {settings.sample} variants per problem and word class"
     )
 
