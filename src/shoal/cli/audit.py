@@ -91,7 +91,7 @@ def try_command(
 
 
 def _refuse_unused_options(protocol: str) -> None:
-    """Raise an error for an option that is no setting of the protocol."""
+    """Raise an error for an option that the protocol does not have."""
     from ..protocols import find_protocol
 
     kind = find_protocol(protocol).Settings

@@ -115,7 +115,7 @@ class Evidence:
         }
 
     def against(self, verdict: "Verdict") -> float:
-        """Return the p value of the test that the limit is missed; from the interval if there is no exact test."""
+        """Return the p value of the test that the limit is missed; without an exact test, from the interval."""
         p = self.of_limit(verdict, "against")
         limit = -verdict.rule.limit if verdict.rule.is_relative else verdict.rule.limit
         return _from_interval(verdict, limit) if p is None else p

@@ -137,7 +137,7 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
     """Return the measures that a rule is about."""
     rows = [row for row in measures if row.name == rule.measure] if rule.measure else judgeable(measures)
     if rows and not rule.groups:
-        # What the protocol is about: marked as such, or the first with the fewest groups.
+        # The main measure of the protocol: marked as such, or the first with the fewest groups.
         marked = [row for row in rows if row.headline] or rows
         return [min(marked, key=lambda row: sum(value != "all" for value in row.groups.values()))]
     candidates = [row for row in rows if rule.groups.keys() <= row.groups.keys()]

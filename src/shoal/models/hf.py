@@ -138,7 +138,7 @@ class HFModel(LoadedModel):
 
     @cached_property
     def batch_tokens(self) -> int:
-        """The most tokens in a batch: what a GPU's memory holds, or what is fastest on a CPU."""
+        """The most tokens in a batch: limited by a GPU's memory; the fastest number on a CPU."""
         widest = int(self.checkpoint.config.get("intermediate_size") or 1024)
         return gpu_tokens(self.device, widest) if self.device.startswith("cuda") else BATCH_TOKENS
 

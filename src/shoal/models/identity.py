@@ -45,7 +45,7 @@ class ModuleContents:
 
     sources: dict[Path, str]
     reads: dict[Path, str]
-    """Of a module that was imported before shoal could watch it, only files that its source names."""
+    """For a module that was imported before shoal could watch it, only files that its source names."""
 
 
 _opened: list[tuple[Path, bool, tuple[str, ...]]] | None = None

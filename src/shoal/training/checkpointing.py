@@ -48,7 +48,7 @@ class Moment:
     losses: list[float]
     """The loss of every step so far."""
     method: Mapping[str, Any]
-    """The state of the method that is no tensor."""
+    """The state of the method, except its tensors."""
     tensors: dict[str, dict[str, Tensor]]
     """Weights by name in `network`, moments by NUMBER/KEY in `optimiser`, states by device in `generator`, tensors of
     the method in `method`."""

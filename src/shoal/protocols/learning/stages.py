@@ -164,7 +164,7 @@ class SuiteTraining:
 def _tuned_stage(training: SuiteTraining) -> Stage:
     """Return a stage whose numbers are searched first.
 
-    lp-ft is not searched: it begins with the numbers found for lp and goes on with those found for vanilla, on a tiny
+    lp-ft is not searched: it begins with the numbers found for lp and continues with those found for vanilla, on a tiny
     model at a lower rate. Numbers that the plan sets come first.
     """
     usual, whole = training.stage(), replace(training.lessons, without=frozenset())
