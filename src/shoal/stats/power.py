@@ -11,6 +11,7 @@ variance = estimated variance · ν / χ²_ν.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import scipy  # its parts are imported at their first use
@@ -23,6 +24,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 PRECISION = 1e-6
 DRAWS = 1000
+TOSSES = 256
+"""Numbers of tosses whose critical values are computed at once, and remembered: most of the time of a power."""
 PLASTIC = 1.324717957244746
 PAIRS = (0.5 + np.outer([1 / PLASTIC, 1 / PLASTIC**2], np.arange(1.0, 2001))) % 1
 """Quasi-random pairs of a true spread and a new estimate of it (Roberts 2018)."""
@@ -39,15 +42,23 @@ def sign_test_power(n: int, discordance: float, difference: float, alpha: float 
     spread = 6 * math.sqrt(n * discordance * (1 - discordance)) + 6  # all counts but some 1e-9
     fewest, most = n * discordance - spread, n * discordance + spread
     tossed = np.arange(max(0, math.floor(fewest)), min(n, math.ceil(most)) + 1)
-    rejected = _rejected(tossed, alpha)
+    rejected = _rejected(int(tossed[0]), int(tossed[-1]), alpha)
     share = (1 + difference / max(discordance, 1e-300)) / 2
     # NaN where no count is rejected.
     both_sides = scipy.special.bdtr(rejected, tossed, share) + scipy.special.bdtr(rejected, tossed, 1 - share)
     return float(np.nansum(_probability(tossed, n, max(discordance, 1e-300)) * both_sides))
 
 
-def _rejected(tossed: Integers, alpha: float) -> Floats:
+def _rejected(first: int, last: int, alpha: float) -> Floats:
     """Return the largest count of the rarer side that the exact test rejects, for each number of tosses."""
+    start, stop = first // TOSSES, last // TOSSES + 1
+    blocks = [_rejected_block(block, alpha) for block in range(start, stop)]
+    return np.concatenate(blocks)[first - start * TOSSES : last - start * TOSSES + 1]
+
+
+@lru_cache(maxsize=1024)
+def _rejected_block(block: int, alpha: float) -> Floats:
+    tossed = np.arange(block * TOSSES, (block + 1) * TOSSES)
     least = np.maximum(0.0, np.nan_to_num(np.ceil(scipy.special.bdtrik(alpha / 2, tossed, 0.5))))
     rejected: Floats = least - (2 * scipy.special.bdtr(least, tossed, 0.5) > alpha)
     return rejected
