@@ -3,7 +3,7 @@
 import json
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import repeat
 from typing import Any, overload
@@ -28,8 +28,14 @@ SAID = "said"
 
 
 QUOTED = json.encoder.encode_basestring
-encoded = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
-"""Return a value as a line of JSON; `json.dumps` would create an encoder for each line."""
+_CHUNKS: Callable[[object, int], tuple[str, ...]] = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
+    None, json.JSONEncoder().default, QUOTED, None, ": ", ", ", False, False, True
+)
+
+
+def encoded(value: object) -> str:
+    """Return a value as a line of JSON; `JSONEncoder.encode` would create a C encoder for each line: twice the time."""
+    return "".join(_CHUNKS(value, 0))
 
 
 def answer_line(row: Answer) -> str:
