@@ -83,14 +83,12 @@ def read_rows() -> list[Row]:
 
 def table(rows: Sequence[Row]) -> str:
     """Return the rows as a table in Markdown, ratios first, and where they were measured."""
-    about = "Seconds are minimum / median. Ratio: the time by hand, divided by shoal's.\n\n"
-    head = (
-        "| ratio | work | by hand, s | shoal, s | memory | script |\n| --- | --- | --- | --- | --- | --- |\n"
-    )
+    about = "Seconds are minimum / median. Ratio: the time by hand, divided by shoal's. Scripts: `benchmarks/`.\n\n"
+    head = "| ratio | work | by hand, s | shoal, s | memory |\n| --- | --- | --- | --- | --- |\n"
     rows = sorted(rows, key=lambda row: (not row.ratio, float(row.ratio or 0)))
     lines = [
         f"| {row.ratio} | {row.work} | {' '.join(filter(None, [row.by_hand, row.hand_seconds]))} "
-        f"| {row.shoal_seconds} | {row.memory} | `{row.script}.py` |\n"
+        f"| {row.shoal_seconds} | {row.memory} |\n"
         for row in rows
     ]
     by_day: dict[str, dict[str, None]] = {}
